@@ -115,9 +115,10 @@ enum Flag : std::uint32_t {
 // 0), so that a client may spread what it moves itself. Copies of the network's keep to it where
 // that has rails of its own to choose from (udp's further rails, Fire Link's links). Packets keep
 // their order, and with it the way of the pair's other packets, whatever rail is named: so do puts
-// and gets that are packets (below kRemoteCopyBytesMin on udp), and all on fabrics that choose by
-// themselves. A rail that is lost keeps nothing back: what would go by it goes by another. no_rail:
-// the path has fewer rails; nothing was done.
+// and gets that are packets (below kRemoteCopyBytesMin on udp without NI engines, and what must
+// come behind earlier puts with them), and all on fabrics that choose by themselves. A rail that is
+// lost keeps nothing back: what would go by it goes by another. no_rail: the path has fewer rails;
+// nothing was done.
 constexpr std::uint32_t kRailShift = 8;
 constexpr std::uint32_t kRailMask = 0xff;
 constexpr std::uint32_t kRailsMax = kRailMask;  // that can be named

@@ -75,6 +75,9 @@ class Reassembly {
     return std::uint64_t{index} * fragment_max_;
   }
   bool complete() const { return base_ == count_; }
+  // Fragment `index` may come now. The asking side asks for no other: a count of those under way is
+  // no bound, as one that is late lets any number of later ones pass.
+  bool reaches(std::uint64_t index) const { return index < base_ + kWindow; }
   // The first fragment not yet there.
   std::uint64_t missing() const { return base_; }
 

@@ -61,6 +61,18 @@ TEST(Reassembly, FutureWithinAndBeyondTheWindow) {
   EXPECT_EQ(r.arrived(Reassembly::kWindow, 10), Answer::accepted);
 }
 
+TEST(Reassembly, SaysWhichFragmentsMayBeAskedFor) {
+  Reassembly r(200 * 10, 10);
+  EXPECT_TRUE(r.reaches(Reassembly::kWindow - 1));
+  EXPECT_FALSE(r.reaches(Reassembly::kWindow));
+  // Expect: what comes behind a gap moves nothing, what fills it does
+  for (std::uint32_t i = 1; i < 20; ++i) EXPECT_EQ(r.arrived(i, 10), Answer::accepted);
+  EXPECT_FALSE(r.reaches(Reassembly::kWindow));
+  EXPECT_EQ(r.arrived(0, 10), Answer::accepted);
+  EXPECT_TRUE(r.reaches(Reassembly::kWindow + 19));
+  EXPECT_FALSE(r.reaches(Reassembly::kWindow + 20));
+}
+
 TEST(Reassembly, LostOnesAreNamedAndFilledLater) {
   Reassembly r(10 * 10, 10);
   for (std::uint32_t i = 0; i < 10; ++i) {

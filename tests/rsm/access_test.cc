@@ -188,5 +188,52 @@ TEST_P(RsmAccess, a_word_that_an_importer_writes_ends_a_wait) {
   });
 }
 
+// No word is known: the exporter looks at all of its memory whenever something was put there.
+TEST_P(RsmAccess, whatever_an_importer_puts_ends_a_wait_for_stores) {
+  run_ranks(GetParam(), 2, [](run::Context& rank) {
+    lci::Port& port = rank.port();
+    Exporter mine(port);
+    mine.flags = RSM_TELL_STORES;
+    Meeting meeting(port);
+    bool good = mine.good && mine.publish() && meeting.meet();
+    rsm_memseg_import_handle_t import = nullptr;
+    // Expect: either mode of those that may write
+    const rsm_permission_t mode = port.self() == 0 ? RSM_PERM_WRITE : RSM_PERM_RDWR;
+    good &= RSM_EXPECT(mine.connect(1 - port.self(), mode, &import), RSM_SUCCESS, port);
+    good &= RSM_EXPECT(rsm_memseg_import_set_mode(import, RSM_BARRIER_MODE_EXPLICIT), RSM_SUCCESS,
+                       port);
+    if (!good) return false;
+    good &= meeting.meet();
+    // Nobody writes yet. That somebody connected may end a wait.
+    while (rsm_wait_store(mine.segment, 1) == RSM_SUCCESS) {
+    }
+    good &= RSM_EXPECT(rsm_wait_store(mine.segment, 0), RSMERR_TIMEOUT, port);
+    good &= meeting.meet();
+    for (std::uint64_t lap = 1; lap <= 20; ++lap) {
+      const std::size_t word = lap * 7;
+      std::uint64_t mark = lap;
+      const auto put = [&] {
+        good &= RSM_EXPECT(rsm_memseg_import_put64(import, static_cast<off_t>(8 * word), &mark, 1),
+                           RSM_SUCCESS, port);
+      };
+      if (port.self() == 0) put();
+      while (mine.memory.words()[word] != lap) {
+        good &= RSM_EXPECT(rsm_wait_store(mine.segment, -1), RSM_SUCCESS, port);
+      }
+      if (port.self() == 1) put();
+    }
+    good &= meeting.meet();
+    // Expect: not without the flag, nor what is not there
+    Exporter other(port);
+    good &= other.publish(1);
+    good &= RSM_EXPECT(rsm_wait_store(other.segment, 0), RSMERR_BAD_MODE, port);
+    good &= RSM_EXPECT(rsm_wait_store(nullptr, 0), RSMERR_BAD_SEG_HNDL, port);
+    good &= RSM_EXPECT(rsm_memseg_export_unpublish(mine.segment), RSM_SUCCESS, port);
+    good &= RSM_EXPECT(rsm_wait_store(mine.segment, 0), RSMERR_SEG_NOT_PUBLISHED, port);
+    rsm_exit();
+    return good;
+  });
+}
+
 }  // namespace
 }  // namespace fairlead::port_test

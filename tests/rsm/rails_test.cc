@@ -75,8 +75,10 @@ struct World {
 TEST(RsmRails, HaveAControllerEachWhereThereAreSeveral) {
   for (const World& world :
        {World{"shm", "127.0.0.1", "", 0}, World{"firelink", "127.0.0.1", "", 4},
-        World{"firelink", "127.0.0.1", "links.per_ni=4", 8}}) {
+        World{"firelink", "127.0.0.1", "links.per_ni=4", 8},
+        World{"nirx", "127.0.0.1,127.0.0.2", "", 2}}) {
     run::WorldOptions options = options_of(world.on, 2);
+    if (!options.lci.empty()) options.ranks_per_node = 1;
     options.address = world.address;
     if (*world.set != '\0') options.set = {world.set};
     const Result<run::RunReport> report = run::run_world(

@@ -60,9 +60,9 @@ struct Exporter {
   }
   bool publish(unsigned which = 0, rsmapi_access_entry_t* list = nullptr, unsigned length = 0) {
     rsm_memseg_id_t id = id_of(port.self(), which);
-    return RSM_EXPECT(rsm_memseg_export_create(controller, &segment, memory.at(), memory.bytes(),
-                                               RSM_ALLOW_REBIND),
-                      RSM_SUCCESS, port) &&
+    return RSM_EXPECT(
+               rsm_memseg_export_create(controller, &segment, memory.at(), memory.bytes(), flags),
+               RSM_SUCCESS, port) &&
            RSM_EXPECT(rsm_memseg_export_publish(segment, &id, list, length), RSM_SUCCESS, port);
   }
   // Connects to `rank`, whose segment is there.
@@ -76,6 +76,7 @@ struct Exporter {
   Pages memory;
   rsmapi_controller_handle_t controller = nullptr;
   rsm_memseg_export_handle_t segment = nullptr;
+  unsigned flags = RSM_ALLOW_REBIND;
   bool good = false;
 };
 

@@ -11,6 +11,7 @@ HEADERS = {
               "memory_order_seq_cst",
     "bit": "bit_cast bit_ceil bit_floor bit_width countl_zero countr_zero endian has_single_bit "
            "popcount rotl rotr",
+    "bitset": "bitset",
     "charconv": "from_chars to_chars from_chars_result",
     "chrono": "chrono",
     "cmath": "llround lround round sqrt pow floor ceil fabs isnan",

@@ -12,24 +12,14 @@
 namespace fairlead::fabric::engine {
 namespace {
 
-// Looked at in one round: nobody waits long for the others.
-constexpr int kWireBudget = 64;
+// Looked at in one round: nobody waits long for the others (hardware_wire.cc).
 constexpr int kPostedBudget = 32;
 // Packets of one rank that are not acknowledged yet; then its send buffers fill up.
 constexpr std::uint32_t kCopiesMax = 128;
-// Handed to the wire by one call.
-constexpr std::size_t kBatch = 32;
-// What the wire does not take is lost from here on, and sent again in time.
-constexpr std::size_t kLeavingMax = 1024;
 // A rank that takes what waits for it rings no bell.
 constexpr Ps kNap = microseconds(500);
 // Answers that a rank does not look at.
 constexpr std::size_t kAnswersWaitingMax = 65'536;
-
-bool is_word(PacketKind kind) {
-  return kind == PacketKind::fetch_add || kind == PacketKind::fetch_add_reply;
-}
-bool is_control(PacketKind kind) { return kind == PacketKind::ack || kind == PacketKind::resend; }
 
 }  // namespace
 
@@ -37,15 +27,16 @@ EngineHardware::EngineHardware(ShmJob& job, Nic& wire, const HardwareOptions& op
     : job_(job),
       wire_(wire),
       options_(options),
+      rails_(wire.caps(options.self).rails),
       status_(queue_area(job, options.nodes.leader_of(options.self)).status()),
-      leaving_(options.nodes.count()) {
+      leaving_(std::size_t{options.nodes.count()} * rails_) {
   const ShmView view(job.base(), job.layout());
   for (const Rank rank : ranks()) {
     ranks_.emplace_back(queue_area(job, rank), options_.first).doorbell =
         &view.control(rank).doorbell;
   }
   wire_.attach({.arrived = on_arrived, .context = this, .path_changed = on_path_changed});
-  status_.rails.store(wire_.caps(options.self).rails);
+  status_.rails.store(rails_);
   const std::uint32_t mtu = wire_.caps(options.self).mtu_bytes;
   FAIRLEAD_CHECK(mtu > sizeof(WireExtra), "an MTU of {} bytes", mtu);
   status_.payload_bytes.store(
@@ -131,6 +122,18 @@ PacketId EngineHardware::make_control(PacketKind kind, Peer peer) {
   const PacketId made = take_slot();
   packet(made).header.client.kind = kind;
   packet(made).peer = peer;
+  return made;
+}
+
+PacketId EngineHardware::make_nothing(Peer node, std::uint64_t number) {
+  const PacketId made = take_slot();
+  NiPacket& nothing = packet(made);
+  nothing.header.client.kind = PacketKind::copy_piece;
+  nothing.header.client.source = ranks().front();
+  nothing.header.dest_rank = options_.nodes.leader_of(node);
+  nothing.operand = number;
+  nothing.peer = node;
+  nothing.uses = 1;
   return made;
 }
 
@@ -438,126 +441,13 @@ int EngineHardware::poll_events() {
   return ran;
 }
 
-// --- The wire
-
-int EngineHardware::poll_wire() {
-  return options_.nodes.count() > 1 ? wire_.reap(kWireBudget, kAllLanes) : 0;
-}
-
-Keep EngineHardware::on_arrived(void* self, const Incoming& incoming) {
-  static_cast<EngineHardware*>(self)->arrived(incoming);
-  return Keep::no;
-}
-
-void EngineHardware::arrived(const Incoming& incoming) {
-  NiPacket came{};
-  Rank target = kNone;
-  std::span<const std::byte> payload = incoming.payload;
-  if (!unpack(incoming, came, &target, &payload)) {
-    ++counters().corrupt_dropped;
-    return;
-  }
-  const PacketId id = take_slot();
-  came.id = id;
-  came.origin = kNoPacket;
-  slot(id).packet = came;
-  slot(id).target = target;
-  const std::uint32_t block = take_block(payload);
-  slot(id).block = block;
-  if (block != kNone) ++blocks_[block].uses;
-  sink_.received(sink_.context, id);
-  // Somebody still needs what the wire is about to take back.
-  if (block == kNone) return;
-  if (blocks_[block].uses > 1) own(blocks_[block], payload.size());
-  drop_block(block);
-}
-
-// What another NI put on the wire, or what somebody made of it. `target`: the rank it is for.
-bool EngineHardware::unpack(const Incoming& incoming, NiPacket& packet, Rank* target,
-                            std::span<const std::byte>* payload) {
-  packet.header = *incoming.header;
-  packet.peer = incoming.source;
-  ClientHeader& header = packet.header.client;
-  const Rank source = header.stamp;
-  header.stamp = 0;
-  header.source = source;
-  if (is_control(header.kind)) {
-    *payload = {};
-    return header.size == 0;
-  }
-  const NodeMap& nodes = options_.nodes;
-  if (source >= nodes.ranks() || payload->size() > kPayloadMax + sizeof(WireExtra)) return false;
-  *target = packet.header.dest_rank;
-  if (header.kind != PacketKind::data) {
-    WireExtra extra;
-    if (payload->size() < sizeof extra) return false;
-    std::memcpy(&extra, payload->data(), sizeof extra);
-    *payload = payload->subspan(sizeof extra);
-    packet.operand = extra.operand;
-    packet.cookie = extra.cookie;
-    if (header.kind == PacketKind::multicast) *target = extra.target;
-  }
-  header.size = static_cast<std::uint32_t>(payload->size());
-  if (header.size > kPayloadMax) return false;
-  switch (header.kind) {
-    case PacketKind::data:
-      return nodes.node_of(source) == incoming.source;
-    case PacketKind::multicast:
-      // Only of group 0 do NIs pass on what others sent, and never to where it came from.
-      return *target == kEveryRank ? packet.header.dest_rank == 0 && nodes.node_of(source) != self()
-                                   : packet.header.dest_rank != 0;
-    case PacketKind::fetch_add:
-      return nodes.node_of(source) == incoming.source && header.size == 0;
-    case PacketKind::fetch_add_reply:
-      return header.size == 0;
-    default:
-      return false;
-  }
-}
-
-void EngineHardware::transmit(Peer peer, PacketId id) {
-  if (leaving_[peer].empty()) leaving_peers_.push_back(peer);
-  leaving_[peer].push_back(id);
-}
-
-void EngineHardware::flush_peer(Peer peer) {
-  Ring<PacketId>& leaving = leaving_[peer];
-  std::array<WireExtra, kBatch> extras;
-  while (!leaving.empty()) {
-    batch_.clear();
-    for (std::size_t i = 0; i < std::min(leaving.size(), kBatch); ++i) {
-      const Slot& from = slot(leaving[i]);
-      const fabric::ClientHeader& header = from.packet.header.client;
-      Outgoing& out = batch_.emplace_back();
-      out.header = from.packet.header;
-      out.header.client.stamp = header.source;
-      out.header.client.source = self();
-      out.data = from.block == kNone ? nullptr : blocks_[from.block].data;
-      if (header.kind == PacketKind::data || is_control(header.kind)) continue;
-      if (is_word(header.kind)) out.header.client.size = 0;
-      out.header.client.size += static_cast<std::uint32_t>(sizeof(WireExtra));
-      extras[i] = {from.packet.operand, from.packet.cookie, from.target, 0};
-      std::byte* at = reinterpret_cast<std::byte*>(&extras[i]);
-      if (from.block != kNone) {
-        at = writable(from.block) - sizeof(WireExtra);
-        std::memcpy(at, &extras[i], sizeof(WireExtra));
-      }
-      out.data = at;
-    }
-    const std::size_t went = wire_.post_many(peer, batch_);
-    for (std::size_t i = 0; i < went; ++i, leaving.pop_front()) free_packet(leaving.front());
-    if (went < batch_.size()) break;
-  }
-  for (; leaving.size() > kLeavingMax; leaving.pop_front()) free_packet(leaving.front());
-}
-
 void EngineHardware::flush() {
   std::size_t still = 0;
-  for (const Peer peer : leaving_peers_) {
-    flush_peer(peer);
-    if (!leaving_[peer].empty()) leaving_peers_[still++] = peer;
+  for (const Peer flow : leaving_flows_) {
+    flush_flow(flow);
+    if (!leaving_[flow].empty()) leaving_flows_[still++] = flow;
   }
-  leaving_peers_.resize(still);
+  leaving_flows_.resize(still);
   for (LocalRank& rank : ranks_) {
     if (!rank.ring) continue;
     rank.ring = false;
@@ -567,7 +457,7 @@ void EngineHardware::flush() {
 
 void EngineHardware::sleep(Ps until) {
   status_.sleeping.store(1);
-  bool work = !leaving_peers_.empty();
+  bool work = !leaving_flows_.empty();
   for (const LocalRank& rank : ranks_) {
     if (!rank.waiting.empty() || !rank.answers.empty()) until = std::min(until, now_ + kNap);
     work = work || (!rank.broken && rank.area.queues().posted.load() != rank.taken &&

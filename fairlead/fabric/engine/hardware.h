@@ -78,7 +78,15 @@ class EngineHardware {
   PortCounters& counters() { return status_.counters; }
   void deliver(PacketId id);
   void answer(PacketId id);
-  void transmit(Peer peer, PacketId id);
+  // `flow`: a node; or, by each further rail of those that lead there, node + nodes * i.
+  void transmit(Peer flow, PacketId id);
+  std::uint32_t rails() const { return rails_; }
+  // The flow that goes by that rail to the node, while the pair's own one works.
+  Peer flow_by(Peer node, std::uint32_t rail) const {
+    return node + options_.nodes.count() * wire_.stripe_of(node, rail);
+  }
+  // A packet for a flow to `node` of which nothing is delivered: a piece of that number.
+  PacketId make_nothing(Peer node, std::uint64_t number);
   PacketId image(PacketId id);
   void submit_forward(PacketId id, Peer child) { events_.push_back({true, id, child}); }
   PacketId make_control(PacketKind kind, Peer peer);
@@ -143,11 +151,12 @@ class EngineHardware {
     Peer peer;
   };
   // What of an NI packet is not in the header that Nics carry; before the payload of all but data.
+  // A piece of a copy has its number as the operand.
   struct WireExtra {
     std::uint64_t operand;
     std::uint64_t cookie;
     std::uint32_t target;
-    std::uint32_t reserved;
+    std::uint32_t lane;  // of a piece of a copy: the client's, as a further rail has one of its own
   };
   static_assert(sizeof(WireExtra) == 24);
 
@@ -180,7 +189,7 @@ class EngineHardware {
   void arrived(const Incoming& incoming);
   bool unpack(const Incoming& incoming, NiPacket& packet, Rank* target,
               std::span<const std::byte>* payload);
-  void flush_peer(Peer peer);
+  void flush_flow(Peer flow);
 
   static constexpr std::size_t kChunk = 256;
   static constexpr std::size_t kHeadroom = 64;
@@ -188,6 +197,7 @@ class EngineHardware {
   ShmJob& job_;
   Nic& wire_;
   HardwareOptions options_;
+  const std::uint32_t rails_;
   EngineStatus& status_;
   HardwareSink sink_;
   Ps now_{};
@@ -197,8 +207,8 @@ class EngineHardware {
   std::vector<Block> blocks_;
   std::vector<std::uint32_t> free_blocks_;
   Ring<Event> events_;
-  std::vector<Ring<PacketId>> leaving_;  // by peer
-  std::vector<Peer> leaving_peers_;      // of those some are not empty
+  std::vector<Ring<PacketId>> leaving_;  // by flow
+  std::vector<Peer> leaving_flows_;      // of those some are not empty
   std::vector<Outgoing> batch_;
 };
 

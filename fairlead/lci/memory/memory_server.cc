@@ -144,7 +144,7 @@ MemoryReply MemoryServer::read(Rank source, const std::uint32_t (&words)[4],
   }
   return {source,
           kGetReplyChan,
-          {ask.id, ask.fragment, static_cast<std::uint32_t>(why), 0},
+          {ask.id, ask.fragment, static_cast<std::uint32_t>(why), words[3] & kAsksRail},
           at,
           why == Post::done ? size : 0};
 }

@@ -13,6 +13,12 @@ namespace {
 
 bool again(Post p) { return p == Post::again_credit || p == Post::again_buffer; }
 
+// What a put or a get asks for beside the bytes.
+template <class Op>
+std::uint32_t asked(const Op& op) {
+  return asked_after(op.after) | asked_rail(op.rail);
+}
+
 }  // namespace
 
 RemoteMemory::RemoteMemory(Port& port, const Exposures& exposures, std::span<std::byte> region,
@@ -75,7 +81,7 @@ bool RemoteMemory::puts_precede(Rank rank, Lane lane) {
     puts.served = puts.asked;
   }
   if (puts.served == puts.begun) return true;
-  if (lane == Lane::request) {
+  if (lane == Lane::request && !lanes_pass_puts_) {
     for (const Op* op = queues_.front(rank); op != nullptr; op = op->next) {
       if (op->kind == Kind::put || op->kind == Kind::bump) return false;
     }
@@ -97,6 +103,7 @@ RemoteMemory::Op* RemoteMemory::make_put(Rank rank, SegId segment, std::span<con
   op->pieces.assign(pieces.begin(), pieces.end());
   op->remote = remote;
   op->after = (flags & kAfter) != 0;
+  op->rail = static_cast<std::uint8_t>(rail_of(flags));
   return op;
 }
 
@@ -149,6 +156,7 @@ Post RemoteMemory::get(const Remote& from, void* to, std::size_t size, Counter* 
   op->size = size;
   op->done = done;
   op->after = (flags & kAfter) != 0;
+  op->rail = static_cast<std::uint8_t>(rail_of(flags));
   op->fragments = {size, fragment_bytes(from.rank)};
   return enqueue(op);
 }
@@ -284,14 +292,14 @@ Post RemoteMemory::send_together(const Op& op, std::size_t count) {
     gather[i + 1] = {piece.data, piece.size};
   }
   const Words words = {op.segment, 0, high_word(op.pieces[op.piece].offset),
-                       static_cast<std::uint32_t>(count) | asked_after(op.after)};
+                       static_cast<std::uint32_t>(count) | asked(op)};
   return send_piece(op, words, {gather, count + 1});
 }
 
 Post RemoteMemory::send_part(const Op& op, std::size_t size) {
   const PutPiece& piece = op.pieces[op.piece];
   const std::uint64_t offset = piece.offset + op.sent;
-  const Words words = {op.segment, low_word(offset), high_word(offset), asked_after(op.after)};
+  const Words words = {op.segment, low_word(offset), high_word(offset), asked(op)};
   const Piece data{static_cast<const std::byte*>(piece.data) + op.sent, size};
   return send_piece(op, words, {&data, 1});
 }
@@ -372,12 +380,12 @@ bool RemoteMemory::send_get(Op& op) {
   if (a == nullptr) return true;  // the peer was lost
   for (; op.fragments.more(); op.fragments.advance()) {
     if (a->refused) break;
-    // The fragments of one get that are under way fit the assembly's window.
-    if (gets_in_flight_ >= kGetsInFlight) return false;
     const proto::Fragment f = op.fragments.peek();
+    // A fragment that comes late, by a slow rail, must not be left behind by more than the
+    // assembly's window.
+    if (gets_in_flight_ >= kGetsInFlight || !a->assembly.reaches(f.index)) return false;
     const std::uint64_t offset = op.offset + f.offset;
-    const Words words = {op.segment, low_word(offset), high_word(offset),
-                         f.size | asked_after(op.after)};
+    const Words words = {op.segment, low_word(offset), high_word(offset), f.size | asked(op)};
     const GetAsk ask{op.active, f.index};
     const Piece data{&ask, sizeof ask};
     const Post answer = send_piece(op, words, {&data, 1});

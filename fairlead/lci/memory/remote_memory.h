@@ -73,6 +73,8 @@ class RemoteMemory {
   // the last fence, or was lost.
   Post fence(std::span<const Rank> ranks, Counter* done);
 
+  // From now on packets of one lane may pass puts that were sent before them.
+  void lanes_pass_puts() { lanes_pass_puts_ = true; }
   // From now on puts go by `carrier`, at once where there is room; it outlives this.
   void put_by(PutCarrier& carrier) { carrier_ = &carrier; }
   // What a carrier brought. False: refused, which the next fence of `source` tells it.
@@ -136,6 +138,7 @@ class RemoteMemory {
     Join* join = nullptr;
     CtrId remote = kNoCounter;
     bool after = false;
+    std::uint8_t rail = 0;    // as rail_of()
     bool by_packets = false;  // although there is a carrier
     bool word4 = false;       // kWord4
     Atomic op = Atomic::add;
@@ -230,6 +233,7 @@ class RemoteMemory {
   std::size_t active_count_ = 0;
   std::uint64_t ended_ = 0;
   bool used_ = false;
+  bool lanes_pass_puts_ = false;
   std::uint32_t gets_in_flight_ = 0;
   std::vector<std::unique_ptr<Join>> joins_;
   std::vector<Counter*> counters_;

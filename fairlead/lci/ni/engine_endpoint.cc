@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "fairlead/lci/client/waking_port.h"
-#include "fairlead/lci/ni/ni_port.h"
+#include "fairlead/lci/ni/ni_port_receive.h"
 #include "fairlead/lci/ni/transfer.h"
 
 namespace fairlead::lci {

@@ -50,14 +50,15 @@ NiEngineOptions watchful(NiEngineOptions options) {
 
 NiProgramOptions NiEngine::program_options(NiEngine* self, const NiEngineOptions& options) {
   NiProgramOptions made{};
-  made.endpoints = options.nodes.count();
+  made.endpoints = options.nodes.count() * self->ni_.rails();
   made.members = options.nodes.count();
   made.receive_buffers = kReceiveBuffers;
   made.forwards = true;
   made.tree = proto::TreeShape::binary;
   made.violated = [](void* context, Peer at, Peer peer, const char* what) {
-    static_cast<NiEngine*>(context)->options_.fatal(
-        fmt::format("the NI engine of node {}: {} (node {})", at, what, peer));
+    const auto& engine = *static_cast<NiEngine*>(context);
+    engine.options_.fatal(fmt::format("the NI engine of node {}: {} (node {})", at, what,
+                                      peer % engine.options_.nodes.count()));
   };
   made.context = self;
   return made;
@@ -66,7 +67,8 @@ NiProgramOptions NiEngine::program_options(NiEngine* self, const NiEngineOptions
 NiEngine::NiEngine(fabric::ShmJob& job, fabric::Nic& wire, NiEngineOptions options)
     : options_(watchful(std::move(options))),
       ni_(job, wire, {options_.nodes, options_.self, options_.epoch, options_.first}),
-      program_(ni_, proto::SelectiveRepeat(options_.nodes.count(), flow_options(options_)),
+      program_(ni_,
+               proto::SelectiveRepeat(options_.nodes.count() * ni_.rails(), flow_options(options_)),
                program_options(this, options_)) {
   for (const Rank rank : ni_.ranks()) {
     memories_.push_back(std::make_unique<Memory>(ni_.region(rank), options_.nodes.ranks()));

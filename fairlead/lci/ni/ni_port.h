@@ -1,6 +1,7 @@
 // Port over a host-NI interface: the host side of every implementation on an NI (I-sdma, I-pio,
 // I-nirx, and I-hrx, whose host runs the reliability scheme too). Where the work of a step takes
-// time, the interface charges it.
+// time, the interface charges it. Who makes one includes ni_port_receive.h, which has the bodies of
+// what takes packets.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -73,6 +74,8 @@ class alignas(kCacheLine) NiPort final
                counters),
         vi_rdma_(ni, *this) {
     if constexpr (Transfer::kCopiesPages) remote_.put_by(pages_);
+    // NIs spread long puts over their rails.
+    if (options.rails > 1) remote_.lanes_pass_puts();
   }
 
   Rank self() const override { return self_; }
@@ -528,57 +531,12 @@ class alignas(kCacheLine) NiPort final
     return Post::pending;
   }
 
-  int progress() {
-    look_at_deaths(ni_, [this](Rank rank) {
-      losses_ = true;
-      remote_.peer_lost(rank);
-      words_.peer_lost(rank);
-      queries_.peer_lost(rank);
-      events_.peer_down(rank);
-    });
-    if (client_.quiet()) return 0;
-    ++counters_.polls;
-    ni_.sync();
-    int ran = reap_completions();
-    ran += deliver_local();
-    std::uint32_t id = 0;
-    while (!client_.quiet() && next_received(&id)) {
-      if (const Step step = taken_by(ni_.packet(id)); step != Step::count) ni_.charge(step);
-      deliver(ni_.packet(id));
-      ++ran;
-    }
-    ran += pages_.noticed();
-    flow_.run_due();
-    if (backlog_.armed > 0) [[unlikely]]
-      ran += triggers_.progress();
-    if (owes()) [[unlikely]] {
-      ran += words_.send_waiting();
-      ran += multicast_.pass_waiting();
-      ran += remote_.progress();
-      ran += queries_.progress();
-    }
-    pages_.settle();
-    if (client_.next_due() != kNever) ran += run_due();
-    ran_ += static_cast<std::uint64_t>(ran);
-    if (ran == 0) {
-      look_at_paths(ni_, [this](Rank rank, bool lost) { events_.path_changed(rank, lost); });
-    }
-    return ran;
-  }
+  // --- Receiving.
 
+  // Takes what the interface has, runs upcalls, sends what waits for room; returns how much.
+  int progress();
   // What the host does for it; count: nothing.
-  static Step taken_by(const NiPacket& packet) {
-    if constexpr (Transfer::kHasQueues) {
-      // By RDMA, and not the last one: the NI writes it to where it belongs and tells nobody.
-      const bool is_read = packet.source == static_cast<std::uint8_t>(ViOp::read_data);
-      if (is_read && packet.page_bytes != 0) return Step::count;
-      ViEvent event;
-      const bool is_sent = is_told(packet) && ViEvent::read(packet.header.client.words, event) &&
-                           event.what == ViTold::sent;
-      if (is_sent) return Step::reap_completion;
-    }
-    return Step::receive;
-  }
+  static Step taken_by(const NiPacket& packet);
   // It is no message, but what the NI says of one.
   static bool is_told(const NiPacket& packet) {
     return Transfer::kHasQueues && packet.holds == Holds::nothing &&
@@ -590,90 +548,13 @@ class alignas(kCacheLine) NiPort final
     *id = received_.take_aside();
     return true;
   }
-  bool take_off(PacketId* id) {
-    while (ni_.reap_receive(id)) {
-      auto& packet = ni_.packet(*id);
-      if (!took_near(packet)) {
-        if (pages_.take(packet)) continue;
-        if constexpr (!HostFlowOf::kRuns) return true;
-        if (!flow_.came(*id)) continue;
-      }
-      if (!words_.take(packet)) return true;
-      received_.done_with(ni_, packet);
-    }
-    return false;
-  }
+  bool take_off(PacketId* id);
   // It is of another rank of this node: no NI has numbered it.
-  bool took_near(const NiPacket& packet) {
-    if constexpr (kSharesNode<Ni>) {
-      if (packet.holds != Holds::near_buffer) return false;
-      ni_.read_near(packet.id);
-      return true;
-    }
-    return false;
-  }
-
-  int run_due() {
-    const int ran = client_.run_due(now(), &NiPort::release_waiting, this);
-    // A task that defers itself until something has changed must let time pass.
-    if (ran > 0) ni_.charge(Step::poll_empty);
-    return ran;
-  }
-
-  int reap_completions() {
-    int ran = 0;
-    std::uint64_t cookie = 0;
-    while (ni_.reap_completion(&cookie)) pages_.completed(cookie);
-    typename Ni::Answer answer;
-    while (ni_.reap_answer(&answer)) {
-      ni_.charge(Step::receive);
-      if (words_.answered(answer.cookie, answer.value)) ++ran;
-    }
-    return ran;
-  }
-
-  int deliver_local() {
-    int ran = 0;
-    // Those sent by these upcalls wait for the next turn.
-    for (std::size_t left = local_.size(); left > 0 && !client_.quiet(); --left) {
-      const std::uint32_t id = local_.front();
-      local_.pop_front();
-      deliver(ni_.packet(id));
-      ++ran;
-    }
-    return ran;
-  }
-
-  void deliver(NiPacket& packet) {
-    const fabric::ClientHeader& header = packet.header.client;
-    const bool via_group = header.kind == PacketKind::multicast;
-    packet.received = true;
-    if (via_group && !groups_.knows(packet.header.dest_rank)) [[unlikely]] {
-      multicast_.keep_early(packet);
-      return received_.done_with(ni_, packet);
-    }
-    if (!is_told(packet)) {
-      ++counters_.packets_received;
-      counters_.bytes_received += header.size;
-    }
-    if (!ClientSide::known(header.chan) || header.lane > static_cast<std::uint8_t>(Lane::control)) {
-      ++counters_.foreign_dropped;
-      return received_.done_with(ni_, packet);
-    }
-    if (via_group) [[unlikely]] {
-      ++counters_.multicasts_received;
-      if (!forwarded_below(packet.header.dest_rank)) multicast_.pass_on(packet);
-    }
-    Arrival arrival{header.source,
-                    header.chan,
-                    static_cast<Lane>(header.lane),
-                    via_group,
-                    {header.words[0], header.words[1], header.words[2], header.words[3]},
-                    {packet.payload(), header.size}};
-    if (client_.deliver(handle(packet), arrival) == Keep::no)
-      return received_.done_with(ni_, packet);
-    received_.keep(ni_, packet, counters_);
-  }
+  bool took_near(const NiPacket& packet);
+  int run_due();
+  int reap_completions();
+  int deliver_local();
+  void deliver(NiPacket& packet);
 
   static void release_waiting(void* self, Packet* packet) {
     static_cast<NiPort*>(self)->release(packet);

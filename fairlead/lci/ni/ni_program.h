@@ -4,15 +4,17 @@
 // is a process, or a DPU by the same text), and on the reliability scheme between NIs
 // (proto/flow.h). Its memory grows to the largest backlog so far.
 #pragma once
-#include <atomic>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/post.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
+#include "fairlead/lci/ni/ni_fetch_add.h"
 #include "fairlead/lci/ni/ni_program_options.h"
+#include "fairlead/lci/ni/ni_stripes.h"
 #include "fairlead/lci/ni/node_pages.h"
 #include "fairlead/lci/ni/node_tree.h"
 #include "fairlead/lci/ni/receive_pool.h"
@@ -31,6 +33,8 @@ class NiProgram {
  public:
   using PacketId = std::uint32_t;
   static constexpr bool kRetransmits = Flow::kRetransmits;
+  // Several rails may join it to others: then an endpoint of the flow is a node by one of them.
+  static constexpr bool kHasRails = requires(Hardware & each) { each.rails(); };
 
   NiProgram(Hardware& ni, Flow flow, const NiProgramOptions& options)
       : ni_(ni),
@@ -38,6 +42,7 @@ class NiProgram {
         options_(options),
         group_(ni.self(), options.members, options.tree),
         flow_(std::move(flow)),
+        stripes_(*this, options),
         pages_(ni, options.anonymous_pages, options.translates ? options.ranks_here : 1) {}
 
   // --- Entry points of the main loop.
@@ -106,6 +111,7 @@ class NiProgram {
     auto& packet = ni_.packet(id);
     const Peer peer = packet.peer;
     if (peer >= options_.endpoints) return foreign(id, peer);
+    stripes_.heard(peer);
     const PacketKind kind = packet.header.client.kind;
     if constexpr (Flow::kNumbers) {
       if (!check(id, peer, kind)) return;
@@ -148,8 +154,11 @@ class NiProgram {
           ni_, [this](Peer peer) { send_control(PacketKind::ack, peer); },
           [this](Peer peer, std::uint32_t id, std::uint32_t sequence) {
             send_again(peer, id, sequence);
+            stripes_.not_answered(peer);
           },
           [this](Peer peer) {
+            // A rail that was silent for so long is not asked again.
+            if (stripes_.is_stripe(peer)) return;
             violated(peer, "a packet was not acknowledged however often it was sent");
           });
     }
@@ -171,6 +180,10 @@ class NiProgram {
   using PacketKind = fabric::PacketKind;
   using Holds = fabric::Holds;
   static constexpr PacketId kNoPacket = fabric::kNoPacket;
+  using Stripes = std::conditional_t<kHasRails, NiStripes<NiProgram>, NoNiStripes>;
+  friend Stripes;
+  using Adds = NiFetchAdds<NiProgram>;
+  friend Adds;
 
   // Word of an acknowledgment that asks for one in return.
   static constexpr std::size_t kAskWord = 2;
@@ -211,7 +224,8 @@ class NiProgram {
     auto& packet = ni_.packet(id);
     if (!forwarded_here(packet)) {
       if (packet.peer == ni_.self()) [[unlikely]]
-        return serve_near(id);
+        return Adds::serve_near(*this, id);
+      if (stripes_.takes(id)) return;
       return send(packet.peer, id);
     }
     const Peer root = ni_.node_of(packet.header.client.source);
@@ -317,6 +331,7 @@ class NiProgram {
     const Peer peer = packet.peer;
     const std::uint32_t place = packet.place;
     const PacketId origin = packet.origin;
+    stripes_.over(packet);
     ni_.free_packet(id);
     if (origin != kNoPacket) return use_over(origin);  // the host posted an image
     if (held == Holds::send_buffer) {
@@ -346,6 +361,7 @@ class NiProgram {
     }
     if constexpr (Flow::kKeepsEarly) send_lost(peer);
     send_waiting(peer);
+    stripes_.answered(peer);
     if constexpr (Flow::kKeepsEarly) {
       if (verdict == proto::Verdict::early) {
         keep_early(id, peer);
@@ -384,7 +400,8 @@ class NiProgram {
       auto& packet = ni_.packet(id);
       packet.holds = Holds::receive_buffer;
       packet.uses = 1;
-      flow_.keep(peer, packet.header.sequence, id);
+      const std::uint32_t sequence = packet.header.sequence;
+      flow_.keep(peer, sequence, stripes_.came_early(id, peer));
     }
     if (flow_.urgent(peer)) send_control(PacketKind::ack, peer);
   }
@@ -436,8 +453,11 @@ class NiProgram {
         ni_.charge(Step::deliver);
         if (ni_.packet(id).notifies) ni_.charge(Step::dma_queue);
         return ni_.land(id);
+      case PacketKind::copy_piece:
+        if (!stripes_.came(id, peer)) refuse(id, peer);
+        return;
       case PacketKind::fetch_add:
-        return serve_fetch_add(id);
+        return Adds::serve(*this, id);
       case PacketKind::fetch_add_reply:
         ni_.charge(Step::fetch_add_reply);
         ni_.charge(Step::deliver);
@@ -474,55 +494,11 @@ class NiProgram {
     group_.for_each_child(root, [this, id](Peer child) { ni_.submit_forward(id, child); });
   }
 
-  void serve_fetch_add(PacketId id) {
-    auto& packet = ni_.packet(id);
-    const Peer peer = packet.peer;
-    const bool added = add_to_word(packet);
-    // The request's own packet goes back as the reply; its receive buffer is free first, and the
-    // reply is a send like any other.
-    packet.holds = Holds::nothing;
-    if (!added) ni_.free_packet(id);
-    buffer_free();
-    released(peer);
-    if (added) send(peer, id);
-  }
-  // A request of one of this node's ranks for a word that another one of them has on this NI.
-  void serve_near(PacketId id) {
-    auto& packet = ni_.packet(id);
-    const std::uint32_t place = packet.place;
-    if (packet.header.client.kind != PacketKind::fetch_add) {
-      return violated(ni_.self(), "its host posted a packet for itself");
-    }
-    packet.holds = Holds::nothing;
-    ni_.send_buffer_free(place);
-    if (!add_to_word(packet)) return ni_.free_packet(id);
-    ni_.charge(Step::fetch_add_reply);
-    ni_.charge(Step::deliver);
-    ni_.answer(id);
-  }
-  // False: there is no such word. Else the request is its reply now.
-  template <class Packet>
-  bool add_to_word(Packet& packet) {
-    ni_.charge(Step::fetch_add);
-    const auto name = fabric::WordName::read(packet.header.client);
-    std::uint64_t* word = ni_.find_word(packet.header.dest_rank, name.segment, name.offset8());
-    if (word == nullptr) {
-      ++ni_.counters().bound_dropped;
-      return false;
-    }
-    // Its host may change it meanwhile.
-    packet.operand = name.add(word, packet.operand);
-    ++ni_.counters().fetch_adds_served;
-    packet.header.client.kind = PacketKind::fetch_add_reply;
-    std::swap(packet.place, packet.to);
-    return true;
-  }
-
   // An arrival has left for the host: the packet itself (kNoPacket), or an image of `origin`.
   void gone(PacketId origin, Peer peer) {
     if (origin == kNoPacket) {
       buffer_free();
-      released(peer);
+      if (stripes_.counts(peer)) released(peer);
     } else {
       if (!Flow::kReserves) released(peer);
       use_over(origin);
@@ -608,6 +584,7 @@ class NiProgram {
   NiProgramOptions options_;
   NodeTree group_;
   Flow flow_;
+  [[no_unique_address]] Stripes stripes_;
   NodePages<Hardware> pages_;  // where options_.translates
 };
 

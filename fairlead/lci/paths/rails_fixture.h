@@ -41,7 +41,7 @@ class Wire final : public PacketsOnlyNic {
   }
   int reap(int, fabric::LaneMask) override {
     int came = 0;
-    for (; !queue.empty(); ++came) {
+    for (; !queue.empty() && (most_a_look == 0 || came < most_a_look); ++came) {
       Packet one = std::move(queue.front());
       queue.pop_front();
       const fabric::Incoming in{one.header.client.source, &one.header, one.payload, 5, true};
@@ -56,6 +56,7 @@ class Wire final : public PacketsOnlyNic {
   int sent = 0;
   std::size_t bytes = 0;  // sent
   int lose_every = 0;     // of what is sent; 0: nothing
+  int most_a_look = 0;    // packets that come by one reap(); 0: all that are there
   // What is sent is held back from now on.
   bool holds = false;
   std::deque<Packet> held;

@@ -175,4 +175,11 @@ int rsm_wait_word(const uint64_t* word, uint64_t was, int timeout) {
   return RSM_SUCCESS;
 }
 
+int rsm_wait_store(rsm_memseg_export_handle_t segment, int timeout) {
+  const Call call;
+  if (!call) return kNoJob;
+  const fairlead::Ps end = fairlead::rsm::end_of(call->port(), timeout);
+  return call->exports().wait_store(number_of(segment), end);
+}
+
 }  // extern "C"

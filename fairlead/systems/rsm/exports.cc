@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 
 namespace fairlead::rsm {
 namespace {
@@ -16,9 +17,11 @@ constexpr std::size_t mode_index(rsm_permission_t mode) {
   return mode == RSM_PERM_READ ? 0 : mode == RSM_PERM_WRITE ? 1 : 2;
 }
 
-constexpr std::uint32_t port_permissions(rsm_permission_t mode) {
+constexpr std::uint32_t port_permissions(rsm_permission_t mode, bool tells) {
+  const bool writes = (mode & RSM_PERM_WRITE) != 0;
   return ((mode & RSM_PERM_READ) != 0 ? std::uint32_t{lci::kRead} : 0u) |
-         ((mode & RSM_PERM_WRITE) != 0 ? std::uint32_t{lci::kWrite} : 0u);
+         (writes ? std::uint32_t{lci::kWrite} : 0u) |
+         (writes && tells ? std::uint32_t{lci::kTold} : 0u);
 }
 
 int check_memory(const void* base, std::size_t size) {
@@ -26,6 +29,12 @@ int check_memory(const void* base, std::size_t size) {
   if (reinterpret_cast<std::uintptr_t>(base) % page_size() != 0) return RSMERR_BAD_MEM_ALIGNMENT;
   if (size == 0 || size % page_size() != 0 || size > Exports::kSizeMost) return RSMERR_BAD_LENGTH;
   return is_mapped(base, size) ? RSM_SUCCESS : RSMERR_BAD_ADDR;
+}
+
+// What waits know it by.
+lci::SegId name_of(const Exported& exported, rsm_permission_t mode) {
+  const lci::SegId segment = exported.exposed[mode_index(mode)];
+  return segment != 0 ? segment : lci::kNoSegment;
 }
 
 bool same(const Importer& a, const Importer& b) { return a.rank == b.rank && a.handle == b.handle; }
@@ -49,6 +58,7 @@ int Exports::create(void* base, std::size_t size, unsigned flags, Handle* handle
   exported->base = static_cast<std::byte*>(base);
   exported->size = size;
   exported->may_rebind = (flags & RSM_ALLOW_REBIND) != 0;
+  exported->tells = (flags & RSM_TELL_STORES) != 0;
   const Handle made = exported_.add(std::move(exported));
   if (made == 0) return RSMERR_INSUFFICIENT_RESOURCES;
   *handle = made;
@@ -169,6 +179,27 @@ int Exports::post(Handle handle, unsigned flags) {
   return RSM_SUCCESS;
 }
 
+int Exports::wait_store(Handle handle, Ps end) {
+  const Exported* const exported = find(handle);
+  if (exported == nullptr) return RSMERR_BAD_SEG_HNDL;
+  if (!exported->tells) return RSMERR_BAD_MODE;
+  if (!exported->published) return RSMERR_SEG_NOT_PUBLISHED;
+  // Who connects with another mode writes into memory of another name of the Port's.
+  lci::Until granted;
+  granted.counter = &exported->grants;
+  granted.at = exported->grants.ok.load(std::memory_order_acquire) + 1;
+  lci::Until read_written;
+  read_written.segment = name_of(*exported, RSM_PERM_RDWR);
+  read_written.also = &granted;
+  lci::Until written;
+  written.segment = name_of(*exported, RSM_PERM_WRITE);
+  written.also = &read_written;
+  written.deadline = end;
+  written.what = "what importers put into a segment";
+  const Post answer = port_.wait(written);
+  return answer == Post::again_credit && port_.now() >= end ? RSMERR_TIMEOUT : RSM_SUCCESS;
+}
+
 // --- Messages of importers.
 
 Exported* Exports::by_id(std::uint32_t id, Handle* handle) const {
@@ -257,21 +288,22 @@ Post Exports::grant(Exported& exported, rsm_permission_t mode) {
   for (const Importer& importer : exported.importers) {
     if (importer.mode == mode) allowed.push_back(importer.rank);
   }
+  exported.grants.ok.fetch_add(1, std::memory_order_release);
   lci::SegId& segment = exported.exposed[mode_index(mode)];
+  const std::uint32_t permissions = port_permissions(mode, exported.tells);
   if (allowed.empty()) {
     if (segment != 0) (void)port_.withdraw(segment);
     segment = 0;
     return Post::done;
   }
   if (segment != 0) {
-    const Post changed = port_.regrant(segment, port_permissions(mode), allowed);
+    const Post changed = port_.regrant(segment, permissions, allowed);
     // After a rebind it is exposed anew, under its name.
     if (changed != Post::invalid) return changed;
   }
   std::byte* const base = exported.pages.moved() ? exported.pages.job() : exported.base;
   const lci::SegId name = segment != 0 ? segment : names_.next();
-  const Post answer =
-      port_.expose(name, base, exported.size, port_permissions(mode), nullptr, allowed);
+  const Post answer = port_.expose(name, base, exported.size, permissions, nullptr, allowed);
   if (answer == Post::done) segment = name;
   return answer;
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "fairlead/base/post.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/rsm/access_list.h"
 #include "fairlead/systems/rsm/handles.h"
@@ -27,6 +28,7 @@ struct Exported {
   std::byte* base = nullptr;
   std::size_t size = 0;
   bool may_rebind = false;
+  bool tells = false;  // RSM_TELL_STORES
   bool published = false;
   std::uint32_t id = 0;
   AccessList access;
@@ -36,6 +38,7 @@ struct Exported {
   lci::SegId job_segment = 0;  // where `pages` have moved
   JobPages pages;
   std::vector<Importer> importers;
+  Counter grants;  // changes of what is exposed
   Signals signals;
 };
 
@@ -56,6 +59,8 @@ class Exports {
   int republish(Handle handle, std::span<const rsmapi_access_entry_t> list);
   int unpublish(Handle handle);
   int post(Handle handle, unsigned flags);
+  // rsm_wait_store.
+  int wait_store(Handle handle, Ps end);
   Exported* find(Handle handle) const { return exported_.find(handle); }
   template <class Each>
   void for_each(Each&& each) const {

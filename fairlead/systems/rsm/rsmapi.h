@@ -106,6 +106,7 @@ extern "C" {
 /* --- Flags. */
 #define RSM_ALLOW_REBIND 0x01          /* export_create: rebind may follow */
 #define RSM_CREATE_SEG_DONTWAIT 0x02   /* export_create: nothing here waits for room anyway */
+#define RSM_TELL_STORES 0x100          /* export_create, Fairlead's own: for rsm_wait_store */
 #define RSM_IMPLICIT_SIGPOST 0x01      /* putv, getv: signal the exporter afterwards */
 #define RSM_SIGPOST_NO_ACCUMULATE 0x02 /* dropped where a signal is pending already */
 #define RSM_HANDLE_TYPE 0x01           /* io_type: local.handle */
@@ -330,6 +331,13 @@ int rsm_block_load(const void* mapped, void* line);
 /* Waits until an aligned word of this process's memory, which importers may write, is not `was`;
  * timeout in ms, -1: for ever. To be used instead of a loop that looks: modelled time passes. */
 int rsm_wait_word(const uint64_t* word, uint64_t was, int timeout);
+/* Waits until importers have put something into a published segment of this process since a wait
+ * for it ended last, or since they connected: look, then wait, and nothing is missed. What was put
+ * is there by then, a long put maybe in part. It may also end where an importer connects,
+ * disconnects or is lost. Only segments that were created with RSM_TELL_STORES can be waited for
+ * (RSMERR_BAD_MODE), as where the exporter's processor has no part in a put it costs the importer a
+ * message; nobody tells of stores by a mapped address. Timeout in ms, -1: for ever. */
+int rsm_wait_store(rsm_memseg_export_handle_t segment, int timeout);
 /* Leaves in order: disconnects, destroys and releases what is left and meets all other processes.
  * A process that exits with status 0 has it done for it. */
 void rsm_exit(void);
