@@ -121,7 +121,11 @@ class Loss : public PerWorld {
   }
 };
 INSTANTIATE_PORT_TESTS_IN(Loss, ::testing::Values("shm", "udp", "myrinet-p3/sdma", "millennium/via",
-                                                  "via-unreliable+gather udp"));
+                                                  "via-unreliable+gather udp",
+                                                  "via-unreliable+selective shm",
+                                                  "via-unreliable+selective udp",
+                                                  "via-unreliable+selective millennium/via",
+                                                  "via-unreliable+gather+selective udp"));
 
 TEST_P(Loss, every_byte_comes_once) {
   std::uint64_t left = operations();

@@ -48,7 +48,8 @@ inline std::vector<std::string> with_extras(std::vector<std::string> worlds) {
   for (const char* world :
        {"direct+aggregate shm", "direct+aggregate udp", "direct+aggregate lossy",
         "direct+aggregate myrinet-p3/sdma", "via+rdma shm", "via+rdma lossy",
-        "via+rdma millennium/via", "via+gather udp", "via-unreliable+gather myrinet-p3/pio@2"}) {
+        "via+rdma millennium/via", "via+gather udp", "via-unreliable+gather myrinet-p3/pio@2",
+        "via-unreliable+selective lossy", "via-unreliable+selective myrinet-p3/sdma"}) {
     worlds.emplace_back(world);
   }
   return worlds;

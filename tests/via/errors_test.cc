@@ -20,13 +20,10 @@ struct Pair {
   Place& place;
   VIP_VI_HANDLE one;
   VIP_VI_HANDLE two;
-  std::vector<VIP_ERROR_DESCRIPTOR> told;
+  Told told{place.nic};
 
   Pair(Place& its, VIP_RELIABILITY_LEVEL level, VIP_CQ_HANDLE receives = nullptr)
       : place(its), one(its.vi(level)), two(its.vi(level, nullptr, receives)) {
-    (void)VipErrorCallback(place.nic, this, [](void* context, VIP_ERROR_DESCRIPTOR* error) {
-      static_cast<Pair*>(context)->told.push_back(*error);
-    });
     Address left(place.nic, place.self(), "left");
     Address right(place.nic, place.self(), "right");
     place.good = VipConnectPeerRequest(one, &left.net, &right.net, 30'000) == VIP_SUCCESS &&
@@ -35,33 +32,14 @@ struct Pair {
                  VipConnectPeerWait(two, nullptr) == VIP_SUCCESS && place.good;
   }
   ~Pair() {
-    (void)VipErrorCallback(place.nic, nullptr, nullptr);
-    for (const VIP_VI_HANDLE vi : {one, two}) {
-      VIP_DESCRIPTOR* found = nullptr;
-      (void)VipDisconnect(vi);
-      while (VipSendDone(vi, &found) != VIP_NOT_DONE) {
-      }
-      while (VipRecvDone(vi, &found) != VIP_NOT_DONE) {
-      }
-      place.good = VipDestroyVi(vi) == VIP_SUCCESS && place.good;
-    }
-  }
-  bool is_told(VIP_ERROR_CODE code) const {
-    for (const VIP_ERROR_DESCRIPTOR& each : told) {
-      if (each.ErrorCode == code) return true;
-    }
-    return false;
+    for (const VIP_VI_HANDLE vi : {one, two}) place.good = destroy(vi) && place.good;
   }
 };
 
 TEST_P(Errors, sends_that_cannot_be_right) {
   run_ranks(GetParam(), 1, [](run::Context& rank) {
     Place place;
-    VIP_PROTECTION_HANDLE other = nullptr;
-    VIP_MEM_HANDLE foreign = 0;
-    (void)VipCreatePtag(place.nic, &other);
-    VIP_MEM_ATTRIBUTES its{other, VIP_TRUE, VIP_TRUE};
-    (void)VipRegisterMem(place.nic, place.memory.data(), Place::kBytes, &its, &foreign);
+    const VIP_MEM_HANDLE foreign = place.foreign(place.memory.data(), Place::kBytes);
     bool good = true;
     for (const VIP_RELIABILITY_LEVEL level : kLevels) {
       for (const BadSend& bad : kBadSends) {
@@ -91,8 +69,6 @@ TEST_P(Errors, sends_that_cannot_be_right) {
         }
       }
     }
-    (void)VipDeregisterMem(place.nic, place.memory.data(), foreign);
-    (void)VipDestroyPtag(place.nic, other);
     return PORT_TEST_CHECK(place.good && place.close(), rank.port(), 0) && good;
   });
 }
@@ -123,7 +99,7 @@ TEST_P(Errors, messages_that_find_no_place) {
         good &=
             PORT_TEST_CHECK((state_of(pair.two) == VIP_STATE_ERROR) == broken, rank.port(), level);
         if (broken || bad.code == VIP_ERROR_RDMAW_PROT) {
-          while (!pair.is_told(static_cast<VIP_ERROR_CODE>(bad.code))) {
+          while (!pair.told.has(static_cast<VIP_ERROR_CODE>(bad.code))) {
             VIP_DESCRIPTOR* none = nullptr;
             (void)VipRecvDone(pair.two, &none);
           }
@@ -146,7 +122,7 @@ TEST_P(Errors, reads_and_empty_queues) {
       (void)place.send(pair.one, place.slots[1].descriptor());
       const VIP_UINT32 status = next_errors(pair.one, false);
       good &= PORT_TEST_CHECK(status == VIP_STATUS_RDMA_PROT_ERROR, rank.port(), status);
-      while (!pair.is_told(VIP_ERROR_RDMAR_PROT) || !pair.is_told(VIP_ERROR_CONN_LOST)) {
+      while (!pair.told.has(VIP_ERROR_RDMAR_PROT) || !pair.told.has(VIP_ERROR_CONN_LOST)) {
         VIP_DESCRIPTOR* none = nullptr;
         (void)VipRecvDone(pair.two, &none);
       }
@@ -168,7 +144,7 @@ TEST_P(Errors, reads_and_empty_queues) {
                                 rank.port(), 0);
         continue;
       }
-      while (!pair.is_told(VIP_ERROR_RECVQ_EMPTY) || !pair.is_told(VIP_ERROR_CONN_LOST)) {
+      while (!pair.told.has(VIP_ERROR_RECVQ_EMPTY) || !pair.told.has(VIP_ERROR_CONN_LOST)) {
         VIP_DESCRIPTOR* none = nullptr;
         (void)VipRecvDone(pair.two, &none);
       }
@@ -194,12 +170,8 @@ TEST_P(Errors, posts_that_are_refused) {
       VIP_DESCRIPTOR* const whole = place.describe(0, {{0, 8}});
       auto* const misaligned =
           reinterpret_cast<VIP_DESCRIPTOR*>(reinterpret_cast<std::byte*>(whole) + 32);
-      VIP_PROTECTION_HANDLE other = nullptr;
-      VIP_MEM_HANDLE foreign = 0;
-      (void)VipCreatePtag(place.nic, &other);
-      VIP_MEM_ATTRIBUTES its{other, VIP_FALSE, VIP_FALSE};
-      (void)VipRegisterMem(place.nic, place.slots.data(), sizeof(Place::Slot) * Place::kSlots, &its,
-                           &foreign);
+      const VIP_MEM_HANDLE foreign =
+          place.foreign(place.slots.data(), sizeof(Place::Slot) * Place::kSlots);
       VIP_DESCRIPTOR* const many = place.describe(Place::kSlots - 1, {{0, 8}});
       many->CS.SegCount = 100;  // beyond the region's end
       struct {
@@ -232,7 +204,7 @@ TEST_P(Errors, posts_that_are_refused) {
       good &= PORT_TEST_CHECK(place.send(vi, place.describe(1, {{0, 8}})) == VIP_SUCCESS &&
                                   next_errors(vi, false) == VIP_STATUS_DESC_FLUSHED_ERROR,
                               rank.port(), 0);
-      while (!pair.is_told(VIP_ERROR_POST_DESC) || !pair.is_told(VIP_ERROR_CONN_LOST)) {
+      while (!pair.told.has(VIP_ERROR_POST_DESC) || !pair.told.has(VIP_ERROR_CONN_LOST)) {
         VIP_DESCRIPTOR* none = nullptr;
         (void)VipSendDone(pair.one, &none);
       }
@@ -247,8 +219,6 @@ TEST_P(Errors, posts_that_are_refused) {
                               rank.port(), 0);
       (void)place.send(pair.one, place.describe(1, {{0, 8}}));
       good &= PORT_TEST_CHECK(next_errors(pair.two, true) == 0, rank.port(), 0);
-      (void)VipDeregisterMem(place.nic, place.slots.data(), foreign);
-      (void)VipDestroyPtag(place.nic, other);
     }
     return PORT_TEST_CHECK(place.good && place.close(), rank.port(), 0) && good;
   });
@@ -267,7 +237,7 @@ TEST_P(Errors, completion_queues_that_overrun) {
         (void)place.receive(pair.two, place.describe(i, {{i * 8, 8}}));
       }
       for (std::size_t i = 4; i < 7; ++i) (void)place.send(pair.one, place.describe(i, {{500, 8}}));
-      while (!pair.is_told(VIP_ERROR_VI_OVERRUN)) {
+      while (!pair.told.has(VIP_ERROR_VI_OVERRUN)) {
         VIP_DESCRIPTOR* none = nullptr;
         (void)VipSendDone(pair.one, &none);
       }

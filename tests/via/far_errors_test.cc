@@ -1,7 +1,6 @@
 // What goes wrong between VIs of two processes, each on a node of its own: the tables of
 // errors_test.cc once more, where on a modelled machine of virtual interfaces the network
 // interfaces move what is posted, and no provider sees it before its end.
-#include <algorithm>
 #include <cstdlib>
 
 #include "fairlead/systems/via/loss.h"
@@ -23,35 +22,24 @@ struct End {
   lci::Port& port;
   port_test::Meeting& meeting;
   VIP_VI_HANDLE vi;
-  std::vector<VIP_ERROR_CODE> told;
+  Told told{place.nic};
 
   End(Place& its, lci::Port& on, port_test::Meeting& meets, VIP_RELIABILITY_LEVEL level,
       VIP_CQ_HANDLE receives = nullptr)
-      : place(its), port(on), meeting(meets), vi(its.vi(level, nullptr, receives)) {
-    (void)VipErrorCallback(place.nic, this, [](void* context, VIP_ERROR_DESCRIPTOR* error) {
-      static_cast<End*>(context)->told.push_back(error->ErrorCode);
-    });
-  }
+      : place(its), port(on), meeting(meets), vi(its.vi(level, nullptr, receives)) {}
   bool sends() const { return port.self() == 0; }
   bool connect() { return place.connect(vi, 1 - port.self(), "far") && meeting.meet(); }
   // Until a handler has been told the code. Looks at the queue that has nothing posted.
   void await(VIP_ERROR_CODE code) {
     VIP_DESCRIPTOR* none = nullptr;
-    while (std::find(told.begin(), told.end(), code) == told.end()) {
+    while (!told.has(code)) {
       (void)(sends() ? VipRecvDone(vi, &none) : VipSendDone(vi, &none));
     }
   }
   // Both ranks are done with it.
   bool finish() {
-    VIP_DESCRIPTOR* found = nullptr;
     bool good = meeting.meet();
-    (void)VipErrorCallback(place.nic, nullptr, nullptr);
-    good = VipDisconnect(vi) == VIP_SUCCESS && good;
-    while (VipSendDone(vi, &found) != VIP_NOT_DONE) {
-    }
-    while (VipRecvDone(vi, &found) != VIP_NOT_DONE) {
-    }
-    good = VipDestroyVi(vi) == VIP_SUCCESS && good;
+    good = destroy(vi) && good;
     place.vis.clear();
     return meeting.meet() && good;
   }
@@ -62,11 +50,7 @@ TEST_P(Far, sends_that_cannot_be_right) {
     lci::Port& port = rank.port();
     port_test::Meeting meeting(port);
     Place place;
-    VIP_PROTECTION_HANDLE other = nullptr;
-    VIP_MEM_HANDLE foreign = 0;
-    (void)VipCreatePtag(place.nic, &other);
-    VIP_MEM_ATTRIBUTES its{other, VIP_TRUE, VIP_TRUE};
-    (void)VipRegisterMem(place.nic, place.memory.data(), Place::kBytes, &its, &foreign);
+    const VIP_MEM_HANDLE foreign = place.foreign(place.memory.data(), Place::kBytes);
     bool good = true;
     for (const VIP_RELIABILITY_LEVEL level : kLevels) {
       for (const BadSend& bad : kBadSends) {
@@ -95,8 +79,6 @@ TEST_P(Far, sends_that_cannot_be_right) {
         good &= PORT_TEST_CHECK(end.finish(), port, level);
       }
     }
-    (void)VipDeregisterMem(place.nic, place.memory.data(), foreign);
-    (void)VipDestroyPtag(place.nic, other);
     return PORT_TEST_CHECK(place.good && place.close(), port, 0) && good;
   });
 }
@@ -213,12 +195,8 @@ TEST_P(Far, posts_that_are_refused) {
     Place place;
     End end(place, port, meeting, VIP_SERVICE_RELIABLE_DELIVERY);
     bool good = PORT_TEST_CHECK(end.connect(), port, 0);
-    VIP_PROTECTION_HANDLE other = nullptr;
-    VIP_MEM_HANDLE foreign = 0;
-    (void)VipCreatePtag(place.nic, &other);
-    VIP_MEM_ATTRIBUTES its{other, VIP_FALSE, VIP_FALSE};
-    (void)VipRegisterMem(place.nic, place.slots.data(), sizeof(Place::Slot) * Place::kSlots, &its,
-                         &foreign);
+    const VIP_MEM_HANDLE foreign =
+        place.foreign(place.slots.data(), sizeof(Place::Slot) * Place::kSlots);
     VIP_DESCRIPTOR* const whole = place.describe(0, {{0, 8}});
     auto* const misaligned =
         reinterpret_cast<VIP_DESCRIPTOR*>(reinterpret_cast<std::byte*>(whole) + 32);
@@ -243,8 +221,6 @@ TEST_P(Far, posts_that_are_refused) {
     (void)place.send(end.vi, place.describe(1, {{0, 8}}));
     good &=
         PORT_TEST_CHECK(next_errors(end.vi, true) == 0 && next_errors(end.vi, false) == 0, port, 0);
-    (void)VipDeregisterMem(place.nic, place.slots.data(), foreign);
-    (void)VipDestroyPtag(place.nic, other);
     return PORT_TEST_CHECK(end.finish() && place.good && place.close(), port, 0) && good;
   });
 }

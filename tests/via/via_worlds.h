@@ -1,9 +1,11 @@
 // What tests of VIPL share: a NIC with memory and VIs of one rank, addresses, and descriptors.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fairlead/systems/via/vipl.h"
@@ -40,6 +42,17 @@ struct Address {
   }
 };
 
+// Ends its connection, takes back what is posted and destroys it. False: it is not to be destroyed.
+inline bool destroy(VIP_VI_HANDLE vi) {
+  VIP_DESCRIPTOR* found = nullptr;
+  (void)VipDisconnect(vi);
+  while (VipSendDone(vi, &found) != VIP_NOT_DONE) {
+  }
+  while (VipRecvDone(vi, &found) != VIP_NOT_DONE) {
+  }
+  return VipDestroyVi(vi) == VIP_SUCCESS;
+}
+
 // One rank's: 256 slots of a descriptor (up to four segments) and registered memory.
 struct Place {
   static constexpr std::size_t kSlots = 256;
@@ -68,9 +81,23 @@ struct Place {
     attributes.EnableRdmaRead = attributes.EnableRdmaWrite = VIP_TRUE;
     good = good && VipRegisterMem(nic, memory.data(), kBytes, &attributes, &handle) == VIP_SUCCESS;
   }
+  // Memory of this rank's, registered once more with a protection tag that no VI of vi() has;
+  // until close().
+  VIP_MEM_HANDLE foreign(void* at, std::size_t bytes) {
+    if (foreign_ptag_ == nullptr) (void)VipCreatePtag(nic, &foreign_ptag_);
+    VIP_MEM_ATTRIBUTES its{foreign_ptag_, VIP_TRUE, VIP_TRUE};
+    VIP_MEM_HANDLE made = 0;
+    good = VipRegisterMem(nic, at, bytes, &its, &made) == VIP_SUCCESS && good;
+    foreign_.emplace_back(at, made);
+    return made;
+  }
   // Whether all that it made could be destroyed again.
   bool close() {
-    return VipDeregisterMem(nic, slots.data(), slots_handle) == VIP_SUCCESS &&
+    for (const auto& [at, its] : foreign_) {
+      good = VipDeregisterMem(nic, at, its) == VIP_SUCCESS && good;
+    }
+    if (foreign_ptag_ != nullptr) good = VipDestroyPtag(nic, foreign_ptag_) == VIP_SUCCESS && good;
+    return good && VipDeregisterMem(nic, slots.data(), slots_handle) == VIP_SUCCESS &&
            VipDeregisterMem(nic, memory.data(), handle) == VIP_SUCCESS &&
            VipDestroyPtag(nic, ptag) == VIP_SUCCESS && VipCloseNic(nic) == VIP_SUCCESS;
   }
@@ -78,13 +105,8 @@ struct Place {
   // As close(), after destroying every VI that vi() made, and those queues.
   bool finish(const std::vector<VIP_CQ_HANDLE>& queues = {}) {
     for (const VIP_VI_HANDLE vi : vis) {
-      VIP_DESCRIPTOR* found = nullptr;
       if (VipDisconnect(vi) != VIP_SUCCESS) continue;  // destroyed by the test
-      while (VipSendDone(vi, &found) != VIP_NOT_DONE) {
-      }
-      while (VipRecvDone(vi, &found) != VIP_NOT_DONE) {
-      }
-      good = VipDestroyVi(vi) == VIP_SUCCESS && good;
+      good = destroy(vi) && good;
     }
     for (const VIP_CQ_HANDLE queue : queues) good = VipDestroyCQ(queue) == VIP_SUCCESS && good;
     return close() && good;
@@ -166,6 +188,30 @@ struct Place {
     }
     return true;
   }
+
+ private:
+  VIP_PROTECTION_HANDLE foreign_ptag_ = nullptr;
+  std::vector<std::pair<void*, VIP_MEM_HANDLE>> foreign_;
+};
+
+// The errors that a NIC tells of while this is there.
+class Told {
+ public:
+  explicit Told(VIP_NIC_HANDLE nic) : nic_(nic) {
+    (void)VipErrorCallback(nic_, this, [](void* self, VIP_ERROR_DESCRIPTOR* error) {
+      static_cast<Told*>(self)->codes_.push_back(error->ErrorCode);
+    });
+  }
+  ~Told() { (void)VipErrorCallback(nic_, nullptr, nullptr); }
+  Told(const Told&) = delete;
+  Told& operator=(const Told&) = delete;
+  bool has(VIP_ERROR_CODE code) const {
+    return std::find(codes_.begin(), codes_.end(), code) != codes_.end();
+  }
+
+ private:
+  VIP_NIC_HANDLE nic_;
+  std::vector<VIP_ERROR_CODE> codes_;
 };
 
 // Waits for the first receive or send of a VI.

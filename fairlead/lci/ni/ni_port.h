@@ -532,6 +532,9 @@ class alignas(kCacheLine) NiPort final
   }
 
   // --- Receiving.
+  // Upcalls of one progress(): who polls comes back to its own work although packets come as fast
+  // as they are taken.
+  static constexpr int kDeliveredMax = 1024;
 
   // Takes what the interface has, runs upcalls, sends what waits for room; returns how much.
   int progress();

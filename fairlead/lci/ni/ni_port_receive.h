@@ -21,7 +21,7 @@ inline int NiPort<Ni, Transfer, Flow>::progress() {
   int ran = reap_completions();
   ran += deliver_local();
   std::uint32_t id = 0;
-  while (!client_.quiet() && next_received(&id)) {
+  while (ran < kDeliveredMax && !client_.quiet() && next_received(&id)) {
     if (const Step step = taken_by(ni_.packet(id)); step != Step::count) ni_.charge(step);
     deliver(ni_.packet(id));
     ++ran;

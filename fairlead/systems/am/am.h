@@ -28,8 +28,11 @@ extern "C" {
 #endif
 /* NOLINTBEGIN(readability-identifier-naming): the names are those of Active Messages II */
 
-/* Joins the job: the first call of a rank. The last one, which frees all bundles. It waits for
- * nobody: a rank that others still send to synchronises before it. */
+/* Joins the job: the first call of a rank. The last one, which frees all bundles. Requests that
+ * still come go back to their senders, which learn that this rank has left; those that they send
+ * later come back at once, with EUNREACHABLE (in jobs of more than 256 ranks: to those that have
+ * exchanged messages with it). It waits until the others know, as a rank does that polls, or has
+ * left too; a second at most. Replies to a rank that has left are dropped. */
 int AM_Init(void);
 int AM_Terminate(void);
 /* As AM_Init, with the implementation named: "direct" or "amvia"; null: direct. AM_Init takes the

@@ -358,6 +358,8 @@ void Maps::recycle(VIP_VI_HANDLE vi) {
   const std::span<const std::byte> sent{queue.sends[index].buffer, descriptor->DS[0].Local.Length};
   const std::optional<Slip> slip = read_slip(sent, descriptor->CS.ImmediateData);
   if (!slip || slip->only_credits || slip->head.kind == Kind::returned) return;
+  // Who has left does not wait for a reply.
+  if (slip->head.kind == Kind::reply && owner_.gone(owner_.context, queue.map->peer.rank)) return;
   Head head = slip->head;
   head.from = queue.map->endpoint->number;
   head.to = static_cast<std::uint16_t>(queue.map->peer.endpoint);
@@ -400,6 +402,18 @@ bool Maps::waits(Bundle* bundle) {
   if (nic_ == nullptr) return false;
   sort();
   return !requests_[bundle].empty() || !replies_[bundle].empty();
+}
+
+bool Maps::is_sent(Rank rank) {
+  if (nic_ == nullptr) return true;
+  recycle_all();
+  return std::all_of(maps_.begin(), maps_.end(), [rank](const auto& each) {
+    const Map& map = *each.second;
+    return map.peer.rank != rank ||
+           std::all_of(std::begin(map.queues), std::end(map.queues), [](const Viq& queue) {
+             return queue.free_sends.size() == queue.sends.size();
+           });
+  });
 }
 
 void Maps::run(const Came& came) {
@@ -492,9 +506,9 @@ int Maps::request(Endpoint* endpoint, en_t to, Head head, const std::byte* data,
   if (map == nullptr) return AM_ERR_RESOURCE;
   for (;;) {
     look(*map);
-    if (map->state == Map::State::refused || map->state == Map::State::gone) {
-      owner_.back(owner_.context, to.rank, head,
-                  map->state == Map::State::gone ? EUNREACHABLE : EBADENDPOINT, data);
+    const bool unreachable = map->state == Map::State::gone || owner_.gone(owner_.context, to.rank);
+    if (unreachable || map->state == Map::State::refused) {
+      owner_.back(owner_.context, to.rank, head, unreachable ? EUNREACHABLE : EBADENDPOINT, data);
       return AM_OK;
     }
     Viq& queue = map->queues[static_cast<std::size_t>(head.form)];

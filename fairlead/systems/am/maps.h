@@ -33,6 +33,8 @@ class Maps {
     // A message of this rank's comes back, whole.
     void (*back)(void* context, Rank to, const Head& head, std::uint32_t status,
                  const std::byte* data);
+    // Whether the rank has left, and makes no MAP.
+    bool (*gone)(void* context, Rank rank);
   };
 
   // `costs`: what its steps take on a modelled machine; outlives it.
@@ -61,6 +63,10 @@ class Maps {
   int poll(Bundle* bundle);
   // Something for the bundle has come that no poll has run.
   bool waits(Bundle* bundle);
+  // Whether the network has everything that was sent to the rank.
+  bool is_sent(Rank rank);
+  // No reply waits for a credit.
+  bool idle() const { return late_.empty(); }
 
  private:
   // A message in its buffer, which is posted again when its handler has run.

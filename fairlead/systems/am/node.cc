@@ -10,6 +10,7 @@ namespace fairlead::am {
 namespace {
 
 constexpr lci::Chan kChan = run::names_of(run::System::am).channels[0];
+constexpr lci::Chan kDeparturesChan = run::names_of(run::System::am).channels[1];
 constexpr std::size_t kEndpointsMax = 65536;
 // Polls that found nothing, after which a real rank lets others have the processor.
 constexpr std::uint32_t kPatience = 64;
@@ -21,7 +22,13 @@ Node::Node(run::Context& context, Implementation implementation)
       port_(context.port()),
       free_work_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0),
       implementation_(implementation),
-      wire_(port_, kChan,
+      departures_(port_, kDeparturesChan,
+                  {this,
+                   [](void* self, Rank rank) {
+                     const Node& node = *static_cast<Node*>(self);
+                     return node.maps_ == nullptr || node.maps_->is_sent(rank);
+                   }}),
+      wire_(port_, kChan, departures_,
             {this,
              [](void* self, Rank to, const Head& head, const std::byte* data) {
                static_cast<Node*>(self)->note_back(to, head, EUNREACHABLE, data);
@@ -43,6 +50,9 @@ Node::Node(run::Context& context, Implementation implementation)
                Viq* path) { static_cast<Node*>(self)->take(source, head, data, path); },
             [](void* self, Rank to, const Head& head, std::uint32_t status, const std::byte* data) {
               static_cast<Node*>(self)->note_back(to, head, status, data);
+            },
+            [](void* self, Rank rank) {
+              return static_cast<Node*>(self)->departures_.gone(rank);
             }});
     return;
   }
@@ -66,6 +76,8 @@ Node::~Node() {
 
 bool Node::open() {
   open_ = maps_ == nullptr || maps_->open();
+  closing_ = false;
+  if (open_) departures_.come_back();
   return open_;
 }
 
@@ -74,9 +86,32 @@ void Node::close() {
     (void)port_.wait({.any_change = true, .what = "room for the last Active Messages"});
     wire_.pump();
   }
+  leave();
   while (!bundles_.empty()) remove(bundles_.back().get());
   if (maps_ != nullptr) maps_->close();
   open_ = false;
+}
+
+void Node::leave() {
+  closing_ = true;
+  departures_.leave(this, [](void* self) {
+    Node& node = *static_cast<Node*>(self);
+    if (node.maps_ == nullptr) {
+      node.wire_.pump();
+      (void)node.port_.poll();
+    }
+    for (const auto& bundle : node.bundles_) {
+      while (node.maps_ != nullptr && node.maps_->poll(bundle.get()) > 0) {
+      }
+      (void)node.run_kept(bundle.get());
+      bundle->came_back.clear();
+    }
+    return node.maps_ == nullptr ? node.wire_.idle() : node.maps_->idle();
+  });
+  while (!wire_.idle()) {
+    (void)port_.wait({.any_change = true, .what = "room for the last Active Messages"});
+    wire_.pump();
+  }
 }
 
 Bundle* Node::add_bundle() { return bundles_.emplace_back(std::make_unique<Bundle>()).get(); }
@@ -156,6 +191,11 @@ int Node::request(Endpoint* endpoint, int index, Head head, const void* data, bo
     note_back(to.name.rank, head, EBADENDPOINT, bytes);
     return AM_OK;
   }
+  if (departures_.gone(to.name.rank)) [[unlikely]] {
+    note_back(to.name.rank, head, EUNREACHABLE, bytes);
+    return AM_OK;
+  }
+  departures_.met(to.name.rank);
   head.to = static_cast<std::uint16_t>(to.name.endpoint);
   head.tag = to.tag;
   if (maps_ != nullptr) {

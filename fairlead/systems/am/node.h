@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fairlead/run/context.h"
+#include "fairlead/systems/am/departures.h"
 #include "fairlead/systems/am/endpoint.h"
 #include "fairlead/systems/am/implementation.h"
 #include "fairlead/systems/am/maps.h"
@@ -32,6 +33,7 @@ class Node {
   }
   // False: what carries it cannot be had.
   bool open();
+  // Requests that come meanwhile go back; those that other ranks send later do not leave them.
   void close();
 
   run::Context& context() { return context_; }
@@ -84,7 +86,7 @@ class Node {
   };
 
   Endpoint* find(std::uint16_t number) const {
-    return number < endpoints_.size() ? endpoints_[number].get() : nullptr;
+    return !closing_ && number < endpoints_.size() ? endpoints_[number].get() : nullptr;
   }
   Keep came(lci::Packet* packet, const lci::Arrival& arrival);
   void process(const lci::Arrival& arrival);
@@ -108,12 +110,16 @@ class Node {
   // A packet that the Port could not deliver.
   void returned_by_port(const lci::Arrival& arrival);
   int run_kept(Bundle* bundle);
+  // Other ranks learn that this one leaves.
+  void leave();
 
   run::Context& context_;
   lci::Port& port_;
   const bool free_work_;
   const Implementation implementation_;
   bool open_ = false;
+  bool closing_ = false;  // no endpoint is found any more
+  Departures departures_;
   Wire wire_;
   std::unique_ptr<Maps> maps_;  // amvia; then nothing goes by the wire
   Viq* path_ = nullptr;         // by which the message came that is dealt with now

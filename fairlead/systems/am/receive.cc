@@ -10,6 +10,7 @@
 namespace fairlead::am {
 
 Keep Node::came(lci::Packet* packet, const lci::Arrival& arrival) {
+  departures_.met(arrival.source);
   const Endpoint* const endpoint = find(static_cast<std::uint16_t>(arrival.words[1]));
   Bundle* const bundle = endpoint == nullptr ? nullptr : endpoint->bundle;
   const auto behind = [&] {
@@ -165,6 +166,8 @@ void Node::serve_get(Rank source, const Head& head, Endpoint* endpoint) {
 }
 
 void Node::send_back(Rank source, const Head& head, std::uint32_t status, const std::byte* data) {
+  // Who has left does not wait for it.
+  if (closing_ && head.kind == Kind::reply) return;
   Head back = head;
   back.kind = Kind::returned;
   back.was = head.kind;
@@ -181,6 +184,7 @@ bool Node::answer(Rank to, const Head& head, const std::byte* data) {
 
 void Node::take(Rank source, const Head& head, std::span<const std::byte> data, Viq* path) {
   path_ = path;
+  departures_.met(source);
   Endpoint* const endpoint = find(head.to);
   const std::uint32_t status = refusal(head, endpoint);
   const std::byte* at = data.data();

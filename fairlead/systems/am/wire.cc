@@ -76,6 +76,11 @@ void Wire::come_back_later() {
 bool Wire::post(Item& item) {
   const Head& head = item.head;
   const std::size_t bytes = head.data_bytes();
+  if (departures_.gone(item.to)) [[unlikely]] {
+    const bool asks = head.kind == Kind::request || head.kind == Kind::get;
+    if (asks) owner_.lost(owner_.context, item.to, head, item.data);
+    return true;
+  }
   do {
     std::byte front[kHeadBytesMax];
     Head part = head;

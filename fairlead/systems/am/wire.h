@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "fairlead/lci/port.h"
+#include "fairlead/systems/am/departures.h"
 #include "fairlead/systems/am/message.h"
 
 namespace fairlead::am {
@@ -22,13 +23,16 @@ class Wire {
 
   struct Owner {
     void* context;
-    // A message to a rank that is gone, whole; its data is the wire's until this returns.
+    // A message to a rank that was lost, or a request to one that has left, whole; its data is the
+    // wire's until this returns. Replies to ranks that have left are dropped.
     void (*lost)(void* context, Rank to, const Head& head, const std::byte* data);
     // While send_all() waits: handlers of what was kept.
     void (*serve)(void* context);
   };
 
-  Wire(lci::Port& port, lci::Chan chan, Owner owner) : port_(port), chan_(chan), owner_(owner) {}
+  // `departures` outlives it.
+  Wire(lci::Port& port, lci::Chan chan, const Departures& departures, Owner owner)
+      : port_(port), chan_(chan), departures_(departures), owner_(owner) {}
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
@@ -68,6 +72,7 @@ class Wire {
 
   lci::Port& port_;
   lci::Chan chan_;
+  const Departures& departures_;
   Owner owner_;
   std::size_t waiting_ = 0;
   bool coming_back_ = false;

@@ -29,6 +29,7 @@ struct Extras {
   bool aggregate = false;  // direct: small stores to a rank are sent together
   bool gather = false;     // via, via-unreliable: blocks are sent from where they are
   bool rdma = false;       // via: blocks are read and written by RDMA
+  bool selective = false;  // via-unreliable: only what was lost is sent again
 };
 
 struct Choice {
@@ -46,7 +47,10 @@ struct Extra {
 inline constexpr std::array kExtras = {
     Extra{"aggregate", &Extras::aggregate, {Implementation::direct, Implementation::direct}},
     Extra{"gather", &Extras::gather, {Implementation::via, Implementation::via_unreliable}},
-    Extra{"rdma", &Extras::rdma, {Implementation::via, Implementation::via}}};
+    Extra{"rdma", &Extras::rdma, {Implementation::via, Implementation::via}},
+    Extra{"selective",
+          &Extras::selective,
+          {Implementation::via_unreliable, Implementation::via_unreliable}}};
 
 // Error: the implementation has no such extra, with those it has.
 inline Result<void> add_extra(Choice& choice, std::string_view word) {

@@ -48,6 +48,9 @@ std::unique_ptr<Remote> make_remote(const Choice& choice, run::Context& context,
     case Implementation::via:
       return std::make_unique<Via>(port, context.layer_costs(), host, choice.extras);
     case Implementation::via_unreliable:
+      if (choice.extras.selective) {
+        return std::make_unique<ViaSelective>(port, context.layer_costs(), host, choice.extras);
+      }
       return std::make_unique<ViaUnreliable>(port, context.layer_costs(), host, choice.extras);
   }
   return nullptr;

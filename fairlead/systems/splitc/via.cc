@@ -118,11 +118,9 @@ void ViaOver<Flow>::send(Queue& queue, const Head& head, std::span<const std::by
   if constexpr (Flow::kNumbers) {
     Numbers numbers = acknowledgments(queue);
     if (const Way way = way_of(head.kind); way != Way::neither) {
-      Flow& flow = flows_[queue.size];
       const auto index = static_cast<std::uint32_t>(&slot - queue.sends.data());
       slot.kept = true;
-      numbers.sequence =
-          (way == Way::reply ? flow.replies : flow.requests).number(site_, queue.peer, index);
+      numbers.sequence = window_of(queue, way).number(site_, queue.peer, index);
     }
     append(bytes_of(numbers));
   }
@@ -184,7 +182,7 @@ void ViaOver<Flow>::reply(Queue& queue, Kind kind, std::span<const std::byte> da
   Flow& flow = flows_[queue.size];
   if constexpr (Flow::kNumbers) {
     (void)flow.requests.released(site_, queue.peer);
-    if (!flow.replies.room(queue.peer)) {
+    if (flow.replies.unacknowledged(queue.peer) >= queue.limits().credits) {
       host_.fail(fmt::format("rank {} asked for more than it may", queue.peer));
     }
   } else {
@@ -196,12 +194,10 @@ void ViaOver<Flow>::reply(Queue& queue, Kind kind, std::span<const std::byte> da
 
 template <class Flow>
 void ViaOver<Flow>::processed(Queue& queue, Way way) {
-  Flow& flow = flows_[queue.size];
   if constexpr (Flow::kNumbers) {
-    proto::GoBackN& numbers = way == Way::reply ? flow.replies : flow.requests;
-    if (numbers.released(site_, queue.peer)) tell(queue, Kind::credits);
+    if (window_of(queue, way).released(site_, queue.peer)) tell(queue, Kind::credits);
   } else {
-    if (way == Way::request && flow.window.released(site_, queue.peer)) {
+    if (way == Way::request && flows_[queue.size].window.released(site_, queue.peer)) {
       tell(queue, Kind::credits);
     }
   }
@@ -212,8 +208,7 @@ void ViaOver<Flow>::processed(Queue& queue, Way way) {
 template <class Flow>
 typename ViaOver<Flow>::Numbers ViaOver<Flow>::acknowledgments(const Queue& queue) {
   if constexpr (Flow::kNumbers) {
-    Flow& flow = flows_[queue.size];
-    return {0, flow.requests.take_ack(queue.peer), flow.replies.take_ack(queue.peer)};
+    return flows_[queue.size].acknowledgments(queue.peer);
   } else {
     return {};
   }
@@ -229,51 +224,103 @@ void ViaOver<Flow>::send_again(Queue& queue, std::uint32_t index) {
     Numbers numbers{};
     std::byte* const at = slot.buffer + sizeof(Head);
     std::memcpy(&numbers, at, sizeof numbers);
-    const Numbers now = acknowledgments(queue);
-    numbers.requests = now.requests;
-    numbers.replies = now.replies;
+    const std::uint32_t sequence = numbers.sequence;
+    numbers = acknowledgments(queue);
+    numbers.sequence = sequence;
     std::memcpy(at, &numbers, sizeof numbers);
     post(queue, slot);
   }
 }
 
 template <class Flow>
-bool ViaOver<Flow>::is_next(Queue& queue, const Head& head, const Numbers& numbers) {
+bool ViaOver<Flow>::is_next(Queue& queue, const Head& head, const Numbers& numbers,
+                            std::span<const std::byte> message) {
   if constexpr (Flow::kNumbers) {
-    Flow& flow = flows_[queue.size];
     const Rank peer = queue.peer;
     const auto freed = [&queue, this](std::uint32_t index) {
       queue.sends[index].kept = false;
       release(queue, queue.sends[index]);
     };
-    if (!flow.requests.acknowledged(site_, peer, numbers.requests, freed) ||
-        !flow.replies.acknowledged(site_, peer, numbers.replies, freed)) {
+    if (!flows_[queue.size].acknowledged(site_, peer, numbers, freed)) {
       host_.fail(fmt::format("rank {} acknowledged what it was not sent", peer));
     }
     const Way way = way_of(head.kind);
+    if constexpr (Flow::kKeepsEarly) {
+      for (const Way each : {Way::request, Way::reply}) {
+        auto& sent = window_of(queue, each);
+        while (sent.lost(peer) > 0) send_again(queue, sent.take_lost(site_, peer).item);
+      }
+      if (head.kind == Kind::again) tell(queue, Kind::credits);
+    }
     if (way == Way::neither) {
-      if (head.kind != Kind::again) return false;
-      proto::GoBackN& sent = head.number == 1 ? flow.replies : flow.requests;
-      sent.resend_all(site_, peer,
-                      [&](Rank, std::uint32_t index, std::uint32_t) { send_again(queue, index); });
+      if constexpr (!Flow::kKeepsEarly) {
+        if (head.kind != Kind::again) return false;
+        window_of(queue, head.number == 1 ? Way::reply : Way::request)
+            .resend_all(site_, peer, [&](Rank, std::uint32_t index, std::uint32_t) {
+              send_again(queue, index);
+            });
+      }
       return false;
     }
-    proto::GoBackN& came = way == Way::reply ? flow.replies : flow.requests;
+    auto& came = window_of(queue, way);
     switch (came.arrived(site_, peer, numbers.sequence)) {
       case proto::Verdict::in_order:
         came.accept(peer);
         return true;
-      case proto::Verdict::duplicate:
-        return false;
       case proto::Verdict::early:  // go-back-N keeps none
+        if constexpr (Flow::kKeepsEarly) keep(queue, head, numbers.sequence, message);
+        break;
       case proto::Verdict::gap:
-        if (came.asks(peer, numbers.sequence)) {
-          tell(queue, Kind::again, way == Way::reply ? 1 : 0);
+        if constexpr (!Flow::kKeepsEarly) {
+          if (came.asks(peer, numbers.sequence)) {
+            tell(queue, Kind::again, way == Way::reply ? 1 : 0);
+          }
         }
-        return false;
+        break;
+      case proto::Verdict::duplicate:
+        break;
     }
+    // The sender is to know at once what is missing.
+    if constexpr (Flow::kKeepsEarly) {
+      if (came.urgent(peer)) tell(queue, Kind::credits);
+    }
+    return false;
   }
   return true;
+}
+
+template <class Flow>
+void ViaOver<Flow>::keep(Queue& queue, const Head& head, std::uint32_t sequence,
+                         std::span<const std::byte> message) {
+  if constexpr (Flow::kKeepsEarly) {
+    if (queue.free_early.empty()) {
+      queue.free_early.push_back(static_cast<std::uint32_t>(queue.early.size()));
+      queue.early.emplace_back();
+    }
+    const std::uint32_t index = queue.free_early.back();
+    queue.free_early.pop_back();
+    std::vector<std::byte>& kept = queue.early[index];
+    const std::span<const std::byte> front = bytes_of(head);
+    kept.assign(front.begin(), front.end());
+    kept.insert(kept.end(), message.begin(), message.end());
+    port_.charge({.working_set_bytes = kept.size(), .copied_bytes = kept.size()});
+    window_of(queue, way_of(head.kind)).keep(queue.peer, sequence, index);
+  }
+}
+
+template <class Flow>
+void ViaOver<Flow>::perform_kept(Queue& queue, Way way) {
+  if constexpr (Flow::kKeepsEarly) {
+    for (;;) {
+      const std::uint32_t index = window_of(queue, way).take_kept(site_, queue.peer);
+      if (index == Flow::Window::kNothing) return;
+      const std::vector<std::byte> message = std::move(queue.early[index]);
+      queue.free_early.push_back(index);
+      std::span<const std::byte> rest = message;
+      Head head{};
+      if (take(rest, head)) perform(queue, head, rest);
+    }
+  }
 }
 
 template <class Flow>
@@ -287,11 +334,15 @@ void ViaOver<Flow>::run_due() {
     const Ps due = next_due();
     if (due == kNever || due > port_.now()) return;
     for (const Size size : {kShort, kBlock}) {
-      for (proto::GoBackN* const sent : {&flows_[size].requests, &flows_[size].replies}) {
+      for (auto* const sent : {&flows_[size].requests, &flows_[size].replies}) {
         sent->run_due(
             site_, [&](Rank peer) { tell(peers_[peer]->queues[size], Kind::credits); },
             [&](Rank peer, std::uint32_t index, std::uint32_t) {
-              send_again(peers_[peer]->queues[size], index);
+              Queue& queue = peers_[peer]->queues[size];
+              if constexpr (Flow::kKeepsEarly) {
+                if (index == Flow::Window::kNothing) return tell(queue, Kind::again);
+              }
+              send_again(queue, index);
             },
             [](Rank) {});
       }
@@ -437,12 +488,18 @@ void ViaOver<Flow>::serve_one(VIP_VI_HANDLE vi) {
 template <class Flow>
 void ViaOver<Flow>::handle(Queue& queue, std::span<const std::byte> message) {
   Head head{};
-  std::uint32_t place = 0;
   if (!take(message, head)) return;
   if constexpr (Flow::kNumbers) {
     Numbers numbers{};
-    if (!take(message, numbers) || !is_next(queue, head, numbers)) return;
+    if (!take(message, numbers) || !is_next(queue, head, numbers, message)) return;
   }
+  perform(queue, head, message);
+  perform_kept(queue, way_of(head.kind));
+}
+
+template <class Flow>
+void ViaOver<Flow>::perform(Queue& queue, const Head& head, std::span<const std::byte> message) {
+  std::uint32_t place = 0;
   const bool has_place = head.kind == Kind::put || head.kind == Kind::store ||
                          head.kind == Kind::get || head.kind == Kind::stored;
   if (has_place && !take(message, place)) return;
@@ -522,5 +579,6 @@ void ViaOver<Flow>::reply_came(Queue& queue, const Head& head, std::span<const s
 
 template class ViaOver<CreditFlow>;
 template class ViaOver<NumberFlow>;
+template class ViaOver<SelectiveFlow>;
 
 }  // namespace fairlead::splitc

@@ -14,7 +14,8 @@
 // is not copied into its message, which is gathered from its head and the block. +rdma, on reliable
 // VIs: blocks of any length go by RDMA (via_blocks.cc). A get is a read. A put is a write, and
 // sync() reads a few bytes behind the writes of each rank: a VI keeps order, so that they are there
-// then. A store is a write, and a message behind it that says how many bytes it was.
+// then. A store is a write, and a message behind it that says how many bytes it was. +selective, on
+// unreliable VIs: messages that come behind one that was lost are kept (36 bytes at least).
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -32,7 +33,7 @@
 
 namespace fairlead::splitc {
 
-// Flow: CreditFlow or NumberFlow.
+// Flow: CreditFlow, NumberFlow or SelectiveFlow.
 template <class Flow>
 class ViaOver final : public Remote {
  public:
@@ -119,7 +120,7 @@ class ViaOver final : public Remote {
     VIP_DESCRIPTOR* descriptor = nullptr;
     std::byte* buffer = nullptr;
     bool posted = false;
-    bool kept = false;  // until it is acknowledged (NumberFlow)
+    bool kept = false;  // until it is acknowledged (numbered flows)
     Rdma rdma = Rdma::none;
     VIP_MEM_HANDLE lent = 0;  // memory that is registered as long as the slot is in use, at:
     void* lent_at = nullptr;
@@ -144,6 +145,10 @@ class ViaOver final : public Remote {
     std::uint64_t left = 0;
     bool gone = false;  // the other side has closed it
     std::deque<Asked> asked;
+    // Messages that came behind a gap, without their numbers; SelectiveFlow. By index, and those of
+    // them that are free.
+    std::vector<std::vector<std::byte>> early;
+    std::vector<std::uint32_t> free_early;
 
     const Limits& limits() const { return kLimits[size]; }
   };
@@ -173,6 +178,8 @@ class ViaOver final : public Remote {
   int serve();
   void serve_one(VIP_VI_HANDLE vi);
   void handle(Queue& queue, std::span<const std::byte> message);
+  // One that is next in its order; the message is what follows its head.
+  void perform(Queue& queue, const Head& head, std::span<const std::byte> message);
   void reply_came(Queue& queue, const Head& head, std::span<const std::byte> data);
   // In pieces that fit.
   void write(Kind kind, Rank rank, std::uint64_t offset, const void* from, std::size_t bytes,
@@ -182,7 +189,7 @@ class ViaOver final : public Remote {
   Queue& request(Rank rank, Head head, std::span<const std::byte> front,
                  std::span<const std::byte> data, const Asked* asked, bool gathers = false);
   void reply(Queue& queue, Kind kind, std::span<const std::byte> data);
-  // `gathers`: data is not copied, and stays as it is until it has left, or longer (NumberFlow).
+  // `gathers`: data is not copied, and stays as it is until it has left, or longer (numbered).
   void send(Queue& queue, const Head& head, std::span<const std::byte> front,
             std::span<const std::byte> data, bool gathers = false);
   // A message's front and data behind what is in its buffer up to `at`; sets its segments.
@@ -211,10 +218,21 @@ class ViaOver final : public Remote {
   void rdma_done(Queue& queue, Slot& slot);
   void fence_writes();
 
-  // --- NumberFlow alone.
+  // --- Numbered flows alone.
   Numbers acknowledgments(const Queue& queue);
-  // The next message of its kind; what it acknowledges is taken in any case.
-  bool is_next(Queue& queue, const Head& head, const Numbers& numbers);
+  // The next message of its kind; what it acknowledges is taken in any case. One that is early, and
+  // is worth it, is kept.
+  bool is_next(Queue& queue, const Head& head, const Numbers& numbers,
+               std::span<const std::byte> message);
+  void keep(Queue& queue, const Head& head, std::uint32_t sequence,
+            std::span<const std::byte> message);
+  // Those that were early and are next now.
+  void perform_kept(Queue& queue, Way way);
+  template <class Its = Flow>
+  auto& window_of(const Queue& queue, Way way) {
+    Its& flow = flows_[queue.size];
+    return way == Way::reply ? flow.replies : flow.requests;
+  }
   void send_again(Queue& queue, std::uint32_t slot);
   void run_due();
   Ps next_due() const;
@@ -245,5 +263,6 @@ class ViaOver final : public Remote {
 
 using Via = ViaOver<CreditFlow>;
 using ViaUnreliable = ViaOver<NumberFlow>;
+using ViaSelective = ViaOver<SelectiveFlow>;
 
 }  // namespace fairlead::splitc

@@ -107,6 +107,7 @@ void ViaOver<Flow>::fence_writes() {
 
 FAIRLEAD_INSTANTIATE(CreditFlow);
 FAIRLEAD_INSTANTIATE(NumberFlow);
+FAIRLEAD_INSTANTIATE(SelectiveFlow);
 #undef FAIRLEAD_INSTANTIATE
 
 }  // namespace fairlead::splitc

@@ -216,5 +216,7 @@ template void ViaOver<CreditFlow>::open(std::byte*, std::uint64_t);
 template void ViaOver<CreditFlow>::close();
 template void ViaOver<NumberFlow>::open(std::byte*, std::uint64_t);
 template void ViaOver<NumberFlow>::close();
+template void ViaOver<SelectiveFlow>::open(std::byte*, std::uint64_t);
+template void ViaOver<SelectiveFlow>::close();
 
 }  // namespace fairlead::splitc
