@@ -26,6 +26,7 @@ enum NicFlag : std::uint64_t {
   kSameSpace = 8,       // peers live in this address space: any address of theirs can be used
   kRemoteMemory = 16,   // register_memory, forget_memory and copy_remote work
   kRemoteAtomics = 32,  // change_remote works too
+  kImmediate = 64,      // a copy to a peer's memory may tell it a number (RemoteCopy::tells)
 };
 
 constexpr std::uint32_t kSmallBytes = 96;
@@ -84,6 +85,10 @@ struct RemoteCopy {
   // Counted from 1, up to NicCaps::rails: the rail it is to go by as long as that lives, where the
   // fabric has several to choose from. 0: by any.
   std::uint8_t rail = 0;
+  // write: when it is there, the peer's sink is told `immediate` (kImmediate), in the order of the
+  // packets that come.
+  bool tells = false;
+  std::uint32_t immediate = 0;
 };
 constexpr std::size_t kRemoteCopyBytesMax = std::size_t{64} << 20;
 
@@ -125,6 +130,8 @@ struct Sink {
   // Optional, for fabrics of several networks: one of them carries nothing to or from the peer any
   // more, or does so again.
   void (*path_changed)(void* context, Peer peer, bool lost) = nullptr;
+  // For fabrics with kImmediate: a peer's copy to this memory is there, and has this number.
+  void (*told)(void* context, Peer peer, std::uint32_t immediate) = nullptr;
 };
 
 // How a reap() that found nothing may go on looking.

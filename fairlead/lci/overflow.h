@@ -3,10 +3,10 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <utility>
 
+#include "fairlead/base/ring.h"
 #include "fairlead/fabric/nic.h"
 
 namespace fairlead::lci {
@@ -50,7 +50,7 @@ class Overflow {
   }
 
  private:
-  std::array<std::deque<Entry>, fabric::kLanes> lanes_;
+  std::array<Ring<Entry>, fabric::kLanes> lanes_;
   std::size_t count_ = 0;
 };
 

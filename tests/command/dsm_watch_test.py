@@ -31,6 +31,14 @@ static void under(unsigned lock) {
   Tmk_lock_release(lock);
 }
 
+static int seen;
+static void changes(int round) {
+  if (Tmk_proc_id == 0) block[600] = 1 + round; /* changes */
+}
+static void looks(void) {
+  if (Tmk_proc_id != 0) seen += *(volatile char*)(block + 600); /* looks */
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   Tmk_startup(argc, argv);
@@ -47,6 +55,9 @@ int main(int argc, char** argv) {
     if (strcmp(what, "lock") == 0) under(3);
     if (strcmp(what, "locks") == 0) under(3 + 3 * Tmk_proc_id);
     if (strcmp(what, "turns") == 0 && round % (int)Tmk_nprocs == (int)Tmk_proc_id) under(3);
+    if (strcmp(what, "reads") == 0 || strcmp(what, "handed") == 0) changes(round);
+    if (strcmp(what, "handed") == 0) Tmk_barrier(2);
+    if (strcmp(what, "reads") == 0 || strcmp(what, "handed") == 0) looks();
     Tmk_barrier(1);
   }
   Tmk_exit(0);
@@ -143,9 +154,23 @@ class DsmWatch(unittest.TestCase):
         self.assertIn("races: 3\n", text)
         self.assertIn(line_of("under"), text)
 
+    def test_races_of_reads_are_told(self):
+        for place in PLACES:
+            with self.subTest(place=place):
+                text = self.run_job("reads", "--dsm-races", "--on", *place)
+                for reader in range(1, RANKS):
+                    self.assertRegex(
+                        text, rf"page \d+, bytes 600 to 600 \(0x\w+\): rank 0 at "
+                        rf"{re.escape(line_of('changes'))}\w+\) and rank {reader} at "
+                        rf"{re.escape(line_of('looks'))}\w+\), which reads, with no lock or "
+                        r"barrier between them, 3 times")
+                self.assertIn("races: 2\n", text)
+        for race in self.profile("reads", "--dsm-races")["races"]:
+            self.assertEqual(race["reads"], [False, True])
+
     def test_no_races_are_told_where_there_are_none(self):
         for what, places in (("blocks", PLACES), ("lock", PLACES), ("among", PLACES[:1]),
-                             ("turns", PLACES[:1])):
+                             ("turns", PLACES[:1]), ("handed", PLACES)):
             for place in places:
                 with self.subTest(what=what, place=place):
                     self.assertEqual(self.run_job(what, "--dsm-races", "--on", *place),
@@ -170,11 +195,12 @@ class DsmWatch(unittest.TestCase):
         # Expect: all that the profile adds is at the end, behind what it measures.
         self.assertLessEqual(elapsed, time())
 
-    def test_engine_that_sees_no_first_writes(self):
+    def test_engine_that_sees_first_writes_of_pages_that_were_not_here_alone(self):
         found = self.profile("blocks", "-x", "FAIRLEAD_DSM_ENGINE=uffd")
         self.assertEqual(found["engine"], "uffd")
-        self.assertEqual(sum(each["diffs"] for each in found["lines"]
-                             if each["place"] == "a place that is not known"), 6)
+        # Expect: two ranks' pages are put out in each round, and fetched as they are written.
+        (line,) = [each for each in found["lines"] if each["place"].startswith(line_of("blocks"))]
+        self.assertEqual((line["diffs"], line["first_writes"]), (6, 6))
 
     def test_report(self):
         self.profile("same", "--dsm-races")

@@ -1,5 +1,7 @@
 // What a DSM program does wrong, and a lost rank, end the job by rank, call and cause.
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <functional>
 #include <string>
@@ -14,9 +16,17 @@ namespace {
 using dsm::Dsm;
 
 // Three ranks run `body`; returns the job's last words.
-std::string failure_of(const std::string& world, const std::function<void(Dsm&)>& body) {
+std::string failure_of(const std::string& world, const std::function<void(Dsm&)>& body,
+                       bool blocks_faults = false) {
   const Result<run::RunReport> report =
       run::run_world(options_of(world, 3), [&](run::Context& context) {
+        if (blocks_faults) {
+          sigset_t faults;
+          sigemptyset(&faults);
+          sigaddset(&faults, SIGSEGV);
+          sigaddset(&faults, SIGBUS);
+          pthread_sigmask(SIG_BLOCK, &faults, nullptr);
+        }
         dsm::Options options;
         options.heap_bytes = 64 * dsm::kPageBytes;
         Result<Dsm*> started = Dsm::start(context, options);
@@ -128,6 +138,55 @@ TEST(DsmErrors, WildAddresses) {
                             if (dsm.self() == 1) *reinterpret_cast<volatile int*>(8) = 1;
                           }),
                {"rank 1", "SIGSEGV"});
+}
+
+// What a child writes to its standard error stream as it accesses the heap.
+std::string words_of_a_child(volatile int* shared) {
+  int ends[2];
+  if (pipe(ends) != 0) return "no pipe";
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    *shared = 1;
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string text;
+  char part[256];
+  for (ssize_t n = 0; (n = read(ends[0], part, sizeof part)) > 0;) {
+    text.append(part, static_cast<std::size_t>(n));
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return text + " exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+TEST(DsmErrors, ChildrenOfFork) {
+  expect_words(failure_of("shm",
+                          [](Dsm& dsm) {
+                            if (dsm.self() != 1) return;
+                            auto* const shared = static_cast<int*>(dsm.allocate(sizeof(int)));
+                            *shared = 5;
+                            run::current()->abort_job(3, words_of_a_child(shared));
+                          }),
+               {"rank 1", "a child of fork", "copy what it needs", "exit code 1"});
+}
+
+// A program may have blocked them before.
+TEST(DsmErrors, FaultsThatWereBlocked) {
+  expect_words(failure_of(
+                   "shm",
+                   [](Dsm& dsm) {
+                     sigset_t blocked;
+                     pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+                     const bool good =
+                         sigismember(&blocked, SIGSEGV) == 0 && sigismember(&blocked, SIGBUS) == 0;
+                     if (good && dsm.self() == 2) run::current()->abort_job(3, "unblocked");
+                     dsm.barrier();
+                   },
+                   true),
+               {"unblocked"});
 }
 
 TEST(DsmErrors, RanksThatAreFibers) {

@@ -98,10 +98,28 @@ TEST(ModelRdma, WhatDoesNotFitIsRefusedWithWhatDoes) {
   options.lci = "direct";
   EXPECT_EQ(error_of(options), "ran");
   options.faults = "drop=0.1";
+  options.set = {"ni.ack_timeout_us=0"};
   EXPECT_NE(error_of(options).find("--faults"), std::string::npos);
   options.faults.clear();
   options.set = {"ni.send_queue=4"};
   EXPECT_NE(error_of(options).find("ni.signal_every"), std::string::npos) << error_of(options);
+}
+
+TEST(ModelRdma, WhatLinksLoseIsSentAgain) {
+  const auto body = [](run::Context& rank) {
+    return tests::RemoteMemoryBody(rank, 64 * 1024).run(60);
+  };
+  for (const char* platform : {"generic-hca", "infiniband-pcix", "infiniband-pcie"}) {
+    run::WorldOptions options = on_platform(platform, 4);
+    const run::RunReport whole = run_on(options, body);
+    options.faults = "drop=0.01,corrupt=0.005,dup=0.01,reorder=0.005";
+    const run::RunReport first = run_on(options, body);
+    // Expect: it does the same things, takes longer, and does so again.
+    EXPECT_EQ(first.failure, "") << platform;
+    EXPECT_EQ(first.exit_code, 0);
+    EXPECT_GT(first.virtual_time, whole.virtual_time);
+    EXPECT_EQ(first.digest, run_on(options, body).digest);
+  }
 }
 
 TEST(ModelRdma, ADeadlockIsToldAndNotWaitedFor) {

@@ -52,6 +52,9 @@ struct Inbox {
     sink.path_changed = [](void* self, Peer, bool lost) {
       ++(lost ? static_cast<Inbox*>(self)->paths_lost : static_cast<Inbox*>(self)->paths_back);
     };
+    sink.told = [](void* self, Peer, std::uint32_t immediate) {
+      static_cast<Inbox*>(self)->told.push_back(immediate);
+    };
     sink.peer_lost = [](void* self, Peer) { ++static_cast<Inbox*>(self)->peers_lost; };
     nic.attach(sink);
   }
@@ -77,6 +80,7 @@ struct Inbox {
   ModelNic& nic;
   std::vector<Item> items;
   std::vector<End> ended;
+  std::vector<std::uint32_t> told;
   int paths_lost = 0;
   int paths_back = 0;
   int peers_lost = 0;

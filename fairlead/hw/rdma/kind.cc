@@ -28,6 +28,12 @@ void RdmaParams::add_keys(std::vector<Key>& to) {
                        {"ni", "copies", 1, 65536, whole(copies)},
                        {"ni", "two_atomics", 0, 1, whole(two_atomics), true},
                        {"ni", "interrupts", 0, 1, whole(interrupts), true},
+                       {"ni", "contexts", 0, 1 << 20, whole(contexts), true},
+                       {"ni", "context_bytes", 8, 4096, whole(context_bytes), true},
+                       {"ni", "translations", 0, 1 << 24, whole(translations), true},
+                       {"ni", "translation_bytes", 8, 4096, whole(translation_bytes), true},
+                       {"ni", "ack_timeout_us", 0, 1e7, ps_from_us(ack_timeout), true},
+                       {"ni", "retries", 0, 1000, whole(retries), true},
                        {"library", "post_cycles", 0, 1e6, cycles(library.post)},
                        {"library", "poll_cycles", 1, 1e6, cycles(library.poll)},
                        {"library", "receive_cycles", 0, 1e6, cycles(library.receive)},
@@ -35,6 +41,12 @@ void RdmaParams::add_keys(std::vector<Key>& to) {
 }
 
 std::optional<Part::Conflict> RdmaParams::conflict() const {
+  if (contexts > 0 && context_bytes == 0) {
+    return Conflict{"ni", "contexts", "context_bytes is missing: what is read for one"};
+  }
+  if (translations > 0 && translation_bytes == 0) {
+    return Conflict{"ni", "translations", "translation_bytes is missing: what is read for a line"};
+  }
   if (signal_every <= send_queue) return std::nullopt;
   return Conflict{"ni", "signal_every",
                   fmt::format("{} is more than send_queue, {}: no completion would come",

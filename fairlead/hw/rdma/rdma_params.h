@@ -33,6 +33,21 @@ struct RdmaParams final : Part {
   // of compare-and-swap.
   bool two_atomics = false;
   bool interrupts = false;  // completions of what a host receives may interrupt it
+  // Tables in the host's memory, of which the interface keeps what it used last. An entry that is
+  // not there is read first, over the host path. A queue pair's context is one of `contexts`, 0:
+  // all are there. Translations are read by the line, of one page of kPageBytes for each eight
+  // bytes of it, or a key's entry; `translations` lines, 0: all.
+  std::uint32_t contexts = 0;
+  std::uint32_t context_bytes = 0;
+  std::uint32_t translations = 0;
+  std::uint32_t translation_bytes = 0;
+  // Where links lose packets: how long a requester waits for an acknowledgment, and how often it
+  // sends again before it gives the connection up. 0: it has nothing for it.
+  Ps ack_timeout{};
+  std::uint32_t retries = 0;
+
+  static constexpr std::uint64_t kPageBytes = 4096;
+  bool has_caches() const { return contexts > 0 || translations > 0; }
 
   // Cycles of the host's processor.
   struct Library {

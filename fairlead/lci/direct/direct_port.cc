@@ -88,7 +88,8 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
   }
   nic_.attach({&DirectPort::on_arrived, &DirectPort::on_peer_lost, this,
                reliable_ ? &DirectPort::on_arrived_small : nullptr, &take_spare()->small,
-               &DirectPort::on_copied, nullptr, &DirectPort::on_path_changed});
+               &DirectPort::on_copied, nullptr, &DirectPort::on_path_changed,
+               &DirectPort::on_told});
 }
 
 // What the network does for groups apart.

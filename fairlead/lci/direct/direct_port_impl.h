@@ -217,6 +217,11 @@ class DirectPort final : public Port, public MatchingPort, public ReducingPort {
     if ((token & NetworkOperations::kTokenBit) != 0) return me.network_.copied(token, result);
     me.copies_.copied(token, result);
   }
+  static void on_told(void* self, Peer peer, std::uint32_t immediate) {
+    auto& me = *static_cast<DirectPort*>(self);
+    ++me.upcalls_;
+    me.remote_.bump_came(peer, static_cast<CtrId>(immediate));
+  }
   static fabric::SmallPacket* on_arrived_small(void* self, fabric::SmallPacket* packet,
                                                std::size_t size) {
     return static_cast<DirectPort*>(self)->arrived_small(packet, size);

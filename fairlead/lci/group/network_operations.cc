@@ -52,18 +52,18 @@ std::optional<NetworkOperations::Range> NetworkOperations::range_of(Dest dest) c
 std::uint32_t NetworkOperations::take() {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(ops_.size()));
-    ops_.emplace_back();
+    ops_.push_back(std::make_unique<Op>());
   }
   const std::uint32_t index = free_.back();
   free_.pop_back();
-  ops_[index] = Op{};
-  ops_[index].used = true;
-  ops_[index].number = next_number_++;
+  *ops_[index] = Op{};
+  ops_[index]->used = true;
+  ops_[index]->number = next_number_++;
   return index;
 }
 
 void NetworkOperations::release(std::uint32_t index) {
-  Op& op = ops_[index];
+  Op& op = *ops_[index];
   if (op.waits) --armed_;
   if (op.put) --puts_;
   op.used = false;
@@ -84,7 +84,7 @@ std::optional<Post> NetworkOperations::put_to(Range range, SegId segment, const 
                                               Counter* done, CtrId remote, CtrId after,
                                               Counter* counter, std::uint64_t at) {
   const std::uint32_t index = take();
-  Op& op = ops_[index];
+  Op& op = *ops_[index];
   op.put = true;
   ++puts_;
   op.first = range.first;
@@ -136,7 +136,7 @@ std::optional<Post> NetworkOperations::query(const Query& query, bool* all, Coun
     return Post::invalid;
   }
   const std::uint32_t index = take();
-  Op& op = ops_[index];
+  Op& op = *ops_[index];
   op.first = range->first;
   op.count = range->count;
   op.done = done;
@@ -174,12 +174,14 @@ std::optional<Post> NetworkOperations::when(Counter* counter, std::uint64_t at,
 }
 
 bool NetworkOperations::writes_to(Rank rank) const {
-  return puts_ > 0 && std::any_of(ops_.begin(), ops_.end(),
-                                  [&](const Op& op) { return concerns(op, rank) && !op.waits; });
+  return puts_ > 0 && std::any_of(ops_.begin(), ops_.end(), [&](const auto& op) {
+           return concerns(*op, rank) && !op->waits;
+         });
 }
 
 bool NetworkOperations::waits(const Fence& fence) const {
-  return std::any_of(ops_.begin(), ops_.end(), [&](const Op& op) {
+  return std::any_of(ops_.begin(), ops_.end(), [&](const auto& one) {
+    const Op& op = *one;
     if (!op.used || !op.put || op.waits || op.number >= fence.before) return false;
     if (!fence.dest.group) return concerns(op, fence.dest.id);
     bool any = false;
@@ -223,8 +225,8 @@ void NetworkOperations::place(std::span<std::byte> memory) {
 
 void NetworkOperations::copied(std::uint64_t token, Post result) {
   const auto index = static_cast<std::uint32_t>(token);
-  if (index >= ops_.size() || !ops_[index].used) return;
-  Op& op = ops_[index];
+  if (index >= ops_.size() || !ops_[index]->used) return;
+  Op& op = *ops_[index];
   if (result == Post::pending) {
     if (std::exchange(op.waits, false)) --armed_;
     return;
@@ -239,7 +241,8 @@ void NetworkOperations::copied(std::uint64_t token, Post result) {
 
 void NetworkOperations::progress() {
   // A counter that this rank has changed itself: the fabric does not know.
-  for (Op& op : ops_) {
+  for (const std::unique_ptr<Op>& one : ops_) {
+    Op& op = *one;
     if (!op.used || !op.waits || op.looked || value(*op.counter) < op.at) continue;
     op.looked = true;
     hardware_->look_at(op.after);

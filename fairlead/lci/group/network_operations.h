@@ -7,7 +7,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -116,7 +116,7 @@ class NetworkOperations {
   const GroupTable& groups_;
   fabric::GroupHardware* hardware_;  // nullptr: nothing
   bool for_groups_;
-  std::deque<Op> ops_;  // the fabric writes to them: they stay where they are
+  std::vector<std::unique_ptr<Op>> ops_;  // the fabric writes to them: they stay where they are
   std::vector<std::uint32_t> free_;
   std::vector<Fence> fences_;
   std::unordered_map<const Counter*, CtrId> counters_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fairlead/base/counters.h"
+#include "fairlead/base/ring.h"
 #include "fairlead/lci/group/group_table.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/proto/peer_table.h"
@@ -100,9 +101,9 @@ class SoftwareGroup {
   const GroupTable& groups_;
   PortCounters& counters_;
   std::map<std::uint32_t, Windows> windows_;
-  std::deque<Forward> forwards_;
+  Ring<Forward> forwards_;
   std::map<std::uint32_t, std::deque<Early>> early_;  // by group not yet defined
-  std::deque<Early> ready_;
+  Ring<Early> ready_;
   bool is_lost(Rank rank) const { return rank < lost_.size() && lost_[rank]; }
   std::vector<bool> lost_;  // empty: none
 };

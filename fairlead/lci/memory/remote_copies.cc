@@ -229,7 +229,9 @@ Post RemoteCopies::start(Op& op, std::size_t size) {
                                 part.at + op.started,
                                 size,
                                 id_of(op),
-                                op.rail};
+                                op.rail,
+                                bumps(op),
+                                op.remote};
   return op.raw ? raw_->copy_raw(copy) : nic_.copy_remote(copy);
 }
 
@@ -293,7 +295,7 @@ void RemoteCopies::end_if_over(Op& op) {
     ++counters_.remote_copies;
     counters_.remote_copy_bytes += all;
     // A counter of a rank that is lost by now is bumped by nobody.
-    if (op.remote != kNoCounter) (void)packets_.bump(op.rank, op.remote);
+    if (op.remote != kNoCounter && !bumps(op)) (void)packets_.bump(op.rank, op.remote);
   }
   finish(op, !op.failed);
 }

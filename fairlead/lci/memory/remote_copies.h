@@ -164,6 +164,12 @@ class RemoteCopies {
     return (flags_ & kRemoteCopy) != 0 && smallest_part >= copy_bytes_min_ && rank < port_.size() &&
            rank != port_.self() && (port_.caps(rank).flags & kRemoteCopy) != 0;
   }
+  // The copy itself bumps the target's counter, as there is only one.
+  bool bumps(const Op& op) const {
+    return op.what == What::put && op.remote != kNoCounter && !op.raw && op.parts.size() == 1 &&
+           op.parts.front().size <= fabric::kRemoteCopyBytesMax &&
+           (nic_.caps(op.rank).flags & fabric::kImmediate) != 0;
+  }
   static std::uint32_t permission_for(What what) {
     return what == What::get ? kRead : what == What::put ? kWrite : kAtomic;
   }

@@ -198,8 +198,9 @@ Post RemoteMemory::fence(std::span<const Rank> ranks, Counter* done) {
 
 Post RemoteMemory::bump(Rank rank, CtrId id) {
   if (rank == port_.self()) {
-    if (id >= counters_.size() || counters_[id] == nullptr) return Post::invalid;
-    counters_[id]->ok.fetch_add(1, std::memory_order_release);
+    Counter* const counter = counters_.find(id);
+    if (counter == nullptr) return Post::invalid;
+    counter->ok.fetch_add(1, std::memory_order_release);
     return Post::done;
   }
   return enqueue_notice(rank, id, kNoSegment);
@@ -224,8 +225,7 @@ Post RemoteMemory::enqueue_notice(Rank rank, CtrId id, SegId segment) {
 
 void RemoteMemory::expose_counter(CtrId id, Counter* counter) {
   FAIRLEAD_CHECK(id < kCountersMax, "counter {}: ids are below {}", id, kCountersMax);
-  if (id >= counters_.size()) counters_.resize(id + 1u);
-  counters_[id] = counter;
+  counters_.set(id, counter);
 }
 
 int RemoteMemory::progress() {
@@ -570,10 +570,11 @@ Keep RemoteMemory::on_bump(void* self, Packet*, const Arrival& arrival) {
 }
 
 void RemoteMemory::bump_came(Rank source, CtrId id) {
-  if (id < counters_.size() && counters_[id] != nullptr)
-    counters_[id]->ok.fetch_add(1, std::memory_order_release);
-  else
+  if (Counter* const counter = counters_.find(id); counter != nullptr) {
+    counter->ok.fetch_add(1, std::memory_order_release);
+  } else {
     server_.refuse(source);
+  }
 }
 
 // The queue's bound: what a peer may have under way (kGetsInFlight fragments, kOpsMax words).

@@ -1,6 +1,8 @@
 // Put, get, atomic and fence by packets, served by the target's processor: the software default
 // of every Port. Written against Port alone, so that every implementation uses the same code.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -38,6 +40,29 @@ class PutCarrier {
   virtual std::size_t carry(const PutPart& part) = 0;
   // `done` counts once the memory of all parts carried before may be reused.
   virtual void count_when_left(Counter* done) = 0;
+};
+
+// Counters by their ids, of which a rank has few: tables that are made on first use.
+class CounterTable {
+ public:
+  // nullptr: there is none.
+  Counter* find(CtrId id) const {
+    const std::size_t table = id / kEach;
+    return table < tables_.size() && tables_[table] != nullptr ? (*tables_[table])[id % kEach]
+                                                               : nullptr;
+  }
+  // `id` is below kCountersMax.
+  void set(CtrId id, Counter* counter) {
+    std::unique_ptr<Table>& table = tables_[id / kEach];
+    if (table == nullptr) table = std::make_unique<Table>();
+    (*table)[id % kEach] = counter;
+  }
+
+ private:
+  static constexpr std::size_t kEach = 32;
+  using Table = std::array<Counter*, kEach>;
+
+  std::array<std::unique_ptr<Table>, kCountersMax / kEach> tables_;
 };
 
 // Its port binds it once, tells it of lost peers and calls progress() from poll() while busy().
@@ -236,7 +261,7 @@ class RemoteMemory {
   bool lanes_pass_puts_ = false;
   std::uint32_t gets_in_flight_ = 0;
   std::vector<std::unique_ptr<Join>> joins_;
-  std::vector<Counter*> counters_;
+  CounterTable counters_;
   std::vector<Puts> puts_;  // by rank; none before the first
 };
 

@@ -13,6 +13,7 @@ class CheckedEngine final : public FaultEngine {
   const char* name() const override { return "checked"; }
   bool uses_signals() const override { return false; }
   void admit(PageId, PageId) override {}
+  void admit_written(PageId page) override { (void)mark_written(page); }
   void expel(PageId, PageId) override {}
   void fault_inside(PageId) override {}
   bool mark_written(PageId page) override {

@@ -138,7 +138,10 @@ std::uint64_t Core::atomic(std::uint64_t* at, lci::Atomic op, std::uint64_t a, s
   }
   const lci::PortTurn turn(port_);
   at_ = 0;
-  if (home_[page] == 0) bring_in(page);
+  if (home_[page] == 0) {
+    bring_in(page);
+    if (apart_) hide(page);
+  }
   const std::uint64_t offset = offset_of(at);
   ++fetches_asked_;
   begin(
@@ -149,7 +152,7 @@ std::uint64_t Core::atomic(std::uint64_t* at, lci::Atomic op, std::uint64_t a, s
   await(fetched_, fetches_asked_, "an atomic");
   const std::uint64_t old = old_word_;
   // This rank's copy has the new value, until it hears of others' atomics.
-  if (!is_master(page) && state_[page] == State::in) {
+  if (!is_master(page) && state_[page] != State::out) {
     std::uint64_t now = old;
     if (op == lci::Atomic::add) now = old + a;
     if (op == lci::Atomic::swap) now = a;

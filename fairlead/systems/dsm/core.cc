@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -52,7 +53,8 @@ Core::Core(run::Context& context, const Options& options)
       size_(port_.size()),
       self_(port_.self()),
       protocol_(options.protocol),
-      ahead_(options.ahead && !options.protocol.faithful),
+      // What came ahead is read without a fault.
+      ahead_(options.ahead && !options.protocol.faithful && !options.races),
       profile_(options.profile),
       migrate_(options.migrate),
       apart_(options.races),
@@ -104,6 +106,7 @@ Result<void> Core::open(const Options& options) {
   memory_.emplace(std::move(memory.value()));
   if (apart_ || !profile_.empty()) {
     watch_ = std::make_unique<Watch>(pages_, self_, size_, port_.now());
+    if (apart_) shown_.emplace(pages_);
   }
   Result<std::unique_ptr<FaultEngine>> engine =
       make_engine(options.engine, *memory_, watch_ != nullptr, why_);
@@ -125,6 +128,7 @@ Result<void> Core::open(const Options& options) {
     moved_to_.emplace(pages_);
   }
   running_ = true;
+  owner_ = getpid();
   if (engine_->uses_signals()) signals_.take(on_fault);
   const bool served = protocol_.fetch == FetchPart::async || protocol_.diff != DiffPart::draw_full;
   if (options.wake == WakeKind::always || (options.wake == WakeKind::automatic && served)) {

@@ -12,6 +12,8 @@
 // turn only. fault() runs in a signal handler. What an upcall needs there it may allocate: the C
 // library's allocator makes no access to shared memory, so that no fault interrupts it.
 #pragma once
+#include <sys/types.h>
+
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -144,11 +146,13 @@ class Core {
     bool over;  // there is nothing to wait for
     std::uint64_t word;
   };
-  void take_fault(PageId page);
+  void take_fault(PageId page, bool writes);
+  [[noreturn]] void refuse_child(const void* address) const;
   void bring_in(PageId page);
   void add_stride(PageId page);
   void fetch_slots();
   void admit_slots();
+  void admit(PageId first, PageId count, PageId wanted);
   void fetch_ardmar();
   void find_homes();
   void read_slots(bool first);
@@ -213,11 +217,17 @@ class Core {
   void grant_ranges();
   // --- What is noted for a profile, or for races (watching.cc).
   void note_write(PageId page, std::uintptr_t at);
+  void note_read(PageId page, std::size_t begin, std::size_t end);
+  void show(PageId page);
+  void hide(PageId page);
+  void end_reads();
   void gather_profiles();
   void take_profile(const Message& message);
   void write_report();
 
-  enum class State : std::uint8_t { out, in };
+  // hidden: here, but the engine tells of the next access to it, so that reads of this interval are
+  // seen.
+  enum class State : std::uint8_t { out, in, hidden };
 
   run::Context& context_;
   lci::Port& port_;
@@ -235,7 +245,9 @@ class Core {
   std::unique_ptr<FaultEngine> engine_;
   std::string why_;  // not the first engine
   bool running_ = false;
+  pid_t owner_ = 0;  // this process, not its children
   bool in_fault_ = false;
+  bool fault_writes_ = false;  // the access that waits, which so has no second fault
   FaultSignals signals_;
 
   // --- By page.
@@ -325,7 +337,9 @@ class Core {
   std::unique_ptr<Heap> heap_;
   Counts counts_;
 
-  std::unique_ptr<Watch> watch_;       // nullptr: nobody wants a profile or races
+  std::unique_ptr<Watch> watch_;         // nullptr: nobody wants a profile or races
+  std::optional<Sparse<PageId>> shown_;  // in this interval, where races are looked for
+  std::size_t shown_count_ = 0;
   std::uintptr_t at_ = 0;              // the instruction that the fetch under way is for
   std::vector<RankProfile> profiles_;  // rank 0's, by rank
   std::uint32_t profiles_taken_ = 0;

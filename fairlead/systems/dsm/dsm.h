@@ -94,6 +94,8 @@ class Dsm {
   const Protocol& protocol() const;
 
   // --- Memory.
+  // Whether an address is one of the heap's.
+  bool has(const void* address) const;
   // Zeroed memory of the heap, aligned to 16 bytes, to a page where it has half a page or more;
   // nullptr: the heap has no room left. Called by one rank for itself; others learn the address
   // from shared memory or distribute(). Its first toucher becomes the home of a page.

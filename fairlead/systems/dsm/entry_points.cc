@@ -44,6 +44,7 @@ std::string Dsm::engine() const { return core_.engine(); }
 void* Dsm::allocate(std::size_t bytes) { return core_.allocate(bytes); }
 void Dsm::free(void* allocated) { core_.free(allocated); }
 const Protocol& Dsm::protocol() const { return core_.protocol(); }
+bool Dsm::has(const void* address) const { return core_.has(address); }
 void Dsm::touch(const void* begin, std::size_t bytes, bool write) {
   core_.touch(begin, bytes, write, called_from(__builtin_return_address(0)));
 }

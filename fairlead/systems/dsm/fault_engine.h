@@ -25,6 +25,9 @@ class FaultEngine {
   // Takes pages [first, first + count) in, unwritten; their content is what the alias has.
   // Async-signal-safe.
   virtual void admit(PageId first, PageId count) = 0;
+  // As above, one page that the program is about to write: it may at once, without a fault, and
+  // collect() will name it. Async-signal-safe.
+  virtual void admit_written(PageId page) = 0;
   // Puts pages [first, first + count) out.
   virtual void expel(PageId first, PageId count) = 0;
   // An access to a page that is in has faulted: a write, or one to a page that the kernel took

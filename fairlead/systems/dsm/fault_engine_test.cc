@@ -108,6 +108,20 @@ TEST_P(Engines, CollectWhatWasWritten) {
   EXPECT_EQ(written(), std::vector<PageId>{5});
 }
 
+TEST_P(Engines, TakeInAPageThatIsAboutToBeWritten) {
+  for (const PageId page : {PageId{3}, PageId{520}}) {
+    engine_->admit_written(page);
+    faults_.in[page] = true;
+  }
+  at(3) = 7;
+  EXPECT_EQ(faults_.inside + faults_.outside, 0);
+  // Expect: it is named whether or not it was written then, and once.
+  EXPECT_EQ(written(), (std::vector<PageId>{3, 520}));
+  EXPECT_EQ(written(), std::vector<PageId>{});
+  at(3) = 8;
+  EXPECT_EQ(written(), std::vector<PageId>{3});
+}
+
 TEST_P(Engines, DoNotTakeWhatPeersWriteForTheProgramsOwn) {
   EXPECT_EQ(at(1), 0);
   memory_.value().alias(1)[0] = std::byte{9};

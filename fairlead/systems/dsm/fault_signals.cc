@@ -12,6 +12,12 @@ void FaultSignals::take(Handler handler) {
   sigemptyset(&mine.sa_mask);
   sigaction(SIGBUS, &mine, &bus_);
   sigaction(SIGSEGV, &mine, &segv_);
+  // Where it is blocked, the first fault ends the process.
+  sigset_t faults;
+  sigemptyset(&faults);
+  sigaddset(&faults, SIGBUS);
+  sigaddset(&faults, SIGSEGV);
+  pthread_sigmask(SIG_UNBLOCK, &faults, nullptr);
 }
 
 void FaultSignals::release() const {

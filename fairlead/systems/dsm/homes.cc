@@ -84,7 +84,7 @@ void Core::move_homes() {
   for (const auto& [page, writer] : moves) {
     if (writer == self_) continue;
     // An old home's copy has no twin; it is fetched again where it is wanted.
-    if (is_master(page) && state_[page] == State::in) {
+    if (is_master(page) && state_[page] != State::out) {
       state_[page] = State::out;
       engine_->expel(page, 1);
       charge_protections(0, 1);
@@ -102,7 +102,10 @@ void Core::take_home(PageId page) {
   serve([this] { return !unconfirmed(); }, what);
   at_ = 0;
   if (state_[page] == State::out) bring_in(page);
-  if (apart_) std::memcpy(master(page), memory_->alias(page), kPageBytes);
+  if (apart_) {
+    hide(page);
+    std::memcpy(master(page), memory_->alias(page), kPageBytes);
+  }
   home_[page] = self_ + 1;
   for (Rank writer = 0; writer < size_; ++writer) {
     set_version(page, writer, need_[std::size_t{page} * size_ + writer]);

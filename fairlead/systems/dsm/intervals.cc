@@ -229,7 +229,7 @@ void Core::apply(std::span<const Notice> notices) {
     time_[notice.writer] = std::max(time_[notice.writer], notice.seq);
     if (is_master(notice.page)) {
       await_version(notice.page, notice.writer, notice.seq);
-    } else if (state_[notice.page] == State::in) {
+    } else if (state_[notice.page] != State::out) {
       state_[notice.page] = State::out;
       engine_->expel(notice.page, 1);
       charge_protections(0, 1);

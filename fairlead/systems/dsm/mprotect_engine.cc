@@ -24,6 +24,8 @@ class MprotectEngine final : public FaultEngine {
 
   void admit(PageId first, PageId count) override { protect(first, count, PROT_READ); }
 
+  void admit_written(PageId page) override { fault_inside(page); }
+
   void expel(PageId first, PageId count) override { protect(first, count, PROT_NONE); }
 
   void fault_inside(PageId page) override {

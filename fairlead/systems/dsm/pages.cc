@@ -1,7 +1,9 @@
 // How pages come, as a part of Core: what a fault does, how homes are found, both ways to fetch.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "fairlead/systems/dsm/core.h"
@@ -20,6 +22,7 @@ constexpr std::int64_t kStrideMost = 64;  // pages
 
 bool Core::fault(void* address, void* machine) {
   if (!running_ || !memory_->has(address)) return false;
+  if (getpid() != owner_) refuse_child(address);
   const PageId page = memory_->page_of(address);
   if (in_fault_) {
     fail(fmt::format("{} of the shared heap was handed to a call that moves data, and was not here",
@@ -31,17 +34,40 @@ bool Core::fault(void* address, void* machine) {
     if (watch_ != nullptr) note_write(page, at_);
     engine_->fault_inside(page);
   } else {
-    charge_protections(1, 0);
-    take_fault(page);
+    if (state_[page] == State::out) {
+      charge_protections(1, 0);
+      take_fault(page, !apart_ && access_of(machine) == Access::write);
+    }
+    if (apart_) {
+      show(page);
+      const std::size_t offset = offset_of(address);
+      if (access_of(machine) == Access::read) note_read(page, offset, offset + 1);
+    }
   }
   return true;
 }
 
-void Core::take_fault(PageId page) {
+// A child of fork has this rank's memory but the heap, and is no rank: nothing here is called.
+void Core::refuse_child(const void* address) const {
+  std::array<char, 256> text;
+  const auto end = fmt::format_to_n(
+      text.data(), text.size(),
+      "rank {}: process {}, a child of fork, accessed {} of the shared heap, which children do not "
+      "have: let it exec, or copy what it needs before the fork\n",
+      self_, getpid(), address);
+  const ssize_t written = ::write(STDERR_FILENO, text.data(), std::min(end.size, text.size()));
+  _exit(written < 0 ? 2 : 1);
+}
+
+void Core::take_fault(PageId page, bool writes) {
+  fault_writes_ = writes;
   const Ps begin = watch_ == nullptr ? Ps{} : port_.now();
   ++counts_.faults;
   bring_in(page);
-  if (watch_ != nullptr) watch_->fault(page, at_, port_.now() - begin);
+  fault_writes_ = false;
+  if (watch_ == nullptr) return;
+  watch_->fault(page, at_, port_.now() - begin);
+  if (writes) note_write(page, at_);
 }
 
 void Core::bring_in(PageId page) {
@@ -88,6 +114,7 @@ void Core::prefetch(const void* begin, std::size_t bytes, std::uintptr_t at) {
     if (slots_used_ == 0) break;
     fetch_slots();
     admit_slots();
+    for (std::size_t i = 0; apart_ && i < slots_used_; ++i) hide(slots_[i].page);
   }
 }
 
@@ -97,9 +124,15 @@ void Core::touch(const void* begin, std::size_t bytes, bool write, std::uintptr_
   const lci::PortTurn turn(port_);
   at_ = at;
   const PageId last = memory_->page_of(static_cast<const std::byte*>(begin) + bytes - 1);
+  const std::size_t offset = offset_of(begin);
   for (; page <= last; ++page) {
-    if (state_[page] == State::out) take_fault(page);
-    if (!write) continue;
+    const bool shown = state_[page] == State::in;
+    if (state_[page] == State::out) take_fault(page, false);
+    if (apart_ && !shown) show(page);
+    if (!write) {
+      note_read(page, offset, offset + bytes);
+      continue;
+    }
     if (engine_->mark_written(page) && watch_ != nullptr) note_write(page, at);
   }
 }
@@ -108,6 +141,7 @@ void Core::fetch_slots() { protocol_.fetch == FetchPart::async ? fetch_async() :
 
 // Neighbours together.
 void Core::admit_slots() {
+  const PageId wanted = slots_[0].page;
   const auto pages = std::span(slots_).first(slots_used_);
   std::sort(pages.begin(), pages.end(),
             [](const Slot& a, const Slot& b) { return a.page < b.page; });
@@ -123,12 +157,21 @@ void Core::admit_slots() {
       state_[pages[i + count].page] = State::in;
       ++count;
     }
-    engine_->admit(pages[i].page, static_cast<PageId>(count));
+    admit(pages[i].page, static_cast<PageId>(count), wanted);
     charge_protections(0, 1);
     taken += count;
     i += count;
   }
   if (taken > 1) counts_.prefetched += taken - 1;
+}
+
+// Pages [first, first + count); the one that is about to be written apart.
+void Core::admit(PageId first, PageId count, PageId wanted) {
+  const PageId end = first + count;
+  if (!fault_writes_ || wanted < first || wanted >= end) return engine_->admit(first, count);
+  if (wanted > first) engine_->admit(first, wanted - first);
+  engine_->admit_written(wanted);
+  if (wanted + 1 < end) engine_->admit(wanted + 1, end - wanted - 1);
 }
 
 void Core::became_home(PageId page) {

@@ -40,6 +40,7 @@ std::uint64_t Core::barrier(std::uint64_t id, const char* call, std::uint64_t wo
   check_running(call);
   const lci::PortTurn turn(port_);
   close_interval();
+  end_reads();
   const Ps arrived = port_.now();
   meet(id, word, mine_, call);
   const std::uint64_t agreed = departed_word_;
@@ -47,7 +48,7 @@ std::uint64_t Core::barrier(std::uint64_t id, const char* call, std::uint64_t wo
   serve([this] { return variables_taken_ + distributed_ >= distributed_by_all_; },
         "a variable that was distributed");
   if (watch_ != nullptr) {
-    watch_->barrier(heard_);
+    watch_->barrier(heard_, apart_);
     ++watch_->barriers().count;
     watch_->barriers().time += port_.now() - arrived;
   }
@@ -158,6 +159,7 @@ VectorTime Core::take_grant(Ps asked) {
   }
   // What this rank wrote before is home before notices put its pages out.
   close_interval();
+  end_reads();
   if (apart_) watch_->acquired(granted_clock_);
   apply(heard_);
   return granted_time_;
@@ -165,6 +167,7 @@ VectorTime Core::take_grant(Ps asked) {
 
 std::vector<std::uint32_t> Core::end_of_hold(const VectorTime& since) {
   close_interval();
+  end_reads();
   std::vector<std::uint32_t> body;
   if (apart_) {
     body = watch_->clock();

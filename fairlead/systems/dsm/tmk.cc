@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 
@@ -77,6 +78,11 @@ void Tmk_lock_cond_broadcast(unsigned id, unsigned condition) {
 }
 char* Tmk_malloc(unsigned size) { return static_cast<char*>(running("Tmk_malloc").allocate(size)); }
 void Tmk_free(char* allocated) { running("Tmk_free").free(allocated); }
+void Tmk_touch(const void* begin, unsigned long bytes, int writes) {
+  running("Tmk_touch")
+      .touch(begin, bytes, writes != 0,
+             reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1);
+}
 void Tmk_distribute(void* variable, int size) {
   fairlead::dsm::Core& core = running("Tmk_distribute");
   if (size < 0) core.fail(fmt::format("Tmk_distribute of {} bytes", size));

@@ -41,6 +41,9 @@ void Tmk_lock_cond_broadcast(unsigned id, unsigned condition);
 char* Tmk_malloc(unsigned size);
 /* By the rank that allocated it. */
 void Tmk_free(char* allocated);
+/* Fairlead's own: has these bytes of shared memory here before a system call that is handed them
+ * and, where `writes` is not 0, stores into them. */
+void Tmk_touch(const void* begin, unsigned long bytes, int writes);
 /* Copies a static variable of this rank to all others, where it is behind their next barrier. */
 void Tmk_distribute(void* variable, int size);
 

@@ -73,34 +73,12 @@ class UffdEngine final : public FaultEngine {
 
   const char* name() const override { return "uffd"; }
 
-  void admit(PageId first, PageId count) override {
-    const PageId end = first + count;
-    for (PageId block = first / kBlockPages; block <= (end - 1) / kBlockPages; ++block) {
-      if (blocks_[block].state == Block::empty) blocks_[block].state = Block::scanned;
-    }
-    for (PageId page = first; page < end;) {
-      // A block that left the scan is a mapping of its own, and the call takes no more than one.
-      const PageId stop = std::min(end, (page / kBlockPages + 1) * kBlockPages);
-      uffdio_continue range{};
-      range.range.start = reinterpret_cast<std::uintptr_t>(memory_.view(page));
-      range.range.len = std::size_t{stop - page} * kPageBytes;
-      range.mode = kContinueModeWp;
-      if (ioctl(uffd_.get(), UFFDIO_CONTINUE, &range) == 0) {
-        page = stop;
-        continue;
-      }
-      const int error = errno;
-      // What went well before the page at fault is said where something did.
-      if (range.mapped > 0) page += static_cast<PageId>(range.mapped / kPageBytes);
-      if (error == EEXIST && range.mapped <= 0) ++page;
-      if (error == EFAULT && range.mapped <= 0) {
-        // The file has no such page yet: it gets one by a write that changes nothing.
-        auto* const byte = reinterpret_cast<volatile std::byte*>(memory_.alias(page));
-        *byte = *byte;
-      }
-      FAIRLEAD_CHECK(error == EAGAIN || error == EEXIST || error == EFAULT,
-                     "UFFDIO_CONTINUE of page {}: {}", page, std::strerror(error));
-    }
+  void admit(PageId first, PageId count) override { map_in(first, count, kContinueModeWp); }
+
+  // What is not protected against writes counts as written.
+  void admit_written(PageId page) override {
+    if (blocks_[page / kBlockPages].state == Block::left) bring_back(page / kBlockPages);
+    map_in(page, 1, 0);
   }
 
   void expel(PageId first, PageId count) override {
@@ -147,6 +125,37 @@ class UffdEngine final : public FaultEngine {
     std::uint8_t quiet = 0;  // scans that found nothing, one behind the other
     bool was_written = false;
   };
+
+  // `mode`: whether writes to them are noticed.
+  void map_in(PageId first, PageId count, std::uint64_t mode) {
+    const PageId end = first + count;
+    for (PageId block = first / kBlockPages; block <= (end - 1) / kBlockPages; ++block) {
+      if (blocks_[block].state == Block::empty) blocks_[block].state = Block::scanned;
+    }
+    for (PageId page = first; page < end;) {
+      // A block that left the scan is a mapping of its own, and the call takes no more than one.
+      const PageId stop = std::min(end, (page / kBlockPages + 1) * kBlockPages);
+      uffdio_continue range{};
+      range.range.start = reinterpret_cast<std::uintptr_t>(memory_.view(page));
+      range.range.len = std::size_t{stop - page} * kPageBytes;
+      range.mode = mode;
+      if (ioctl(uffd_.get(), UFFDIO_CONTINUE, &range) == 0) {
+        page = stop;
+        continue;
+      }
+      const int error = errno;
+      // What went well before the page at fault is said where something did.
+      if (range.mapped > 0) page += static_cast<PageId>(range.mapped / kPageBytes);
+      if (error == EEXIST && range.mapped <= 0) ++page;
+      if (error == EFAULT && range.mapped <= 0) {
+        // The file has no such page yet: it gets one by a write that changes nothing.
+        auto* const byte = reinterpret_cast<volatile std::byte*>(memory_.alias(page));
+        *byte = *byte;
+      }
+      FAIRLEAD_CHECK(error == EAGAIN || error == EEXIST || error == EFAULT,
+                     "UFFDIO_CONTINUE of page {}: {}", page, std::strerror(error));
+    }
+  }
 
   bool protect(PageId block, int protection) {
     const PageId first = block * kBlockPages;

@@ -7,12 +7,12 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <list>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "fairlead/base/ring.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/elan/receive.h"
@@ -141,7 +141,7 @@ class Tports {
   std::uint32_t next_segment_ = 0;
   std::vector<Send*> awaited_;       // by answer - 1
   std::vector<std::uint32_t> free_;  // answers that nobody waits for
-  std::deque<Answer> answers_;       // that found no room
+  Ring<Answer> answers_;             // that found no room
   bool tries_again_ = false;         // the Port is asked to call
   std::list<Fetch> fetches_;
   std::uint64_t strays_ = 0;

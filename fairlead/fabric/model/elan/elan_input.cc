@@ -175,6 +175,7 @@ void ElanNi::take_slot(std::uint32_t id) {
   front.header = in.header;
   front.source = in.source;
   front.lane = in.queue;
+  front.told = 0;
   packet(slot).dest = in.dest;
   std::memcpy(parts_.packets.payload(slot), parts_.packets.payload(id), in.bytes);
   const std::uint64_t bytes = in.bytes + sizeof(ClientHeader);

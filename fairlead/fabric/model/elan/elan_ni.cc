@@ -46,9 +46,9 @@ ElanNi::Lane& ElanNi::lane(Rank own, Rank peer, std::uint8_t number) {
   std::uint32_t& way = mine.way_of.of(peer);
   if (way == kNoWay) {
     way = static_cast<std::uint32_t>(mine.ways.size());
-    mine.ways.emplace_back();
+    mine.ways.push_back(std::make_unique<Way>());
   }
-  return mine.ways[way].lanes[number];
+  return mine.ways[way]->lanes[number];
 }
 
 Ps ElanNi::units_busy() const {

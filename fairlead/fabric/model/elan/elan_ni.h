@@ -24,7 +24,6 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -141,7 +140,7 @@ class ElanNi final : public RdmaEngine {
     std::vector<Range> placed;
     std::unordered_map<std::uint16_t, std::unique_ptr<Tport>> tports;  // by channel
     proto::PeerTable<std::uint32_t> way_of{kNoWay};                    // by peer
-    std::deque<Way> ways;  // from the first packet to one on
+    std::vector<std::unique_ptr<Way>> ways;  // from the first packet to one on
   };
   // A copy that comes in, of several packets.
   struct Coming {

@@ -71,12 +71,12 @@ std::uint32_t ElanNic<Host>::new_request(std::uint16_t chan, RdmaTport what, std
   if (free_requests_.empty()) {
     number = static_cast<std::uint32_t>(requests_.size());
     FAIRLEAD_CHECK(number < kTportRequestsMax, "{} receives are posted", number);
-    requests_.emplace_back();
+    requests_.push_back(std::make_unique<Request>());
   } else {
     number = free_requests_.back();
     free_requests_.pop_back();
   }
-  requests_[number] = {{}, token, chan, what, 0};
+  *requests_[number] = {{}, token, chan, what, 0};
   return number;
 }
 
@@ -85,7 +85,7 @@ template <class Fill>
 void ElanNic<Host>::ring_request(std::uint32_t number, Fill&& fill) {
   const std::uint32_t id = this->host().take();
   RdmaEntry& entry = this->host().front(id).entry;
-  Request& request = requests_[number];
+  Request& request = *requests_[number];
   entry = {};
   entry.kind = RdmaKind::tport;
   entry.queue = kCopyQueue;
@@ -128,8 +128,8 @@ std::uint32_t ElanNic<Host>::ask(const MatchRequest& asked) {
 template <class Host>
 std::uint32_t ElanNic<Host>::take(std::uint32_t claim, void* into, std::size_t room,
                                   std::uint64_t token) {
-  const std::uint32_t number = new_request(requests_[claim].chan, RdmaTport::take, token);
-  requests_[number].other = claim;
+  const std::uint32_t number = new_request(requests_[claim]->chan, RdmaTport::take, token);
+  requests_[number]->other = claim;
   ring_request(number, [&](RdmaEntry& entry) {
     entry.address = reinterpret_cast<std::uint64_t>(into);
     entry.size = room;
@@ -139,14 +139,14 @@ std::uint32_t ElanNic<Host>::take(std::uint32_t claim, void* into, std::size_t r
 
 template <class Host>
 void ElanNic<Host>::withdraw(std::uint32_t other, std::uint64_t token) {
-  const std::uint32_t number = new_request(requests_[other].chan, RdmaTport::withdraw, token);
-  requests_[number].other = other;
+  const std::uint32_t number = new_request(requests_[other]->chan, RdmaTport::withdraw, token);
+  requests_[number]->other = other;
   ring_request(number, [](RdmaEntry&) {});
 }
 
 template <class Host>
 void ElanNic<Host>::tport_completed(std::uint32_t number) {
-  const Request request = requests_[number];
+  const Request request = *requests_[number];
   ++ended_;
   // A claim is known by its number until it is taken.
   if (request.what != RdmaTport::claim) free_requests_.push_back(number);

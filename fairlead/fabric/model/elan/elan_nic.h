@@ -4,7 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -74,7 +74,7 @@ class ElanNic : public RdmaNic<Host>, public GroupHardware, public MessageMatchi
   bool groups_;
   std::size_t interface_bytes_;
   std::unordered_map<std::uint16_t, Listener> listeners_;  // by channel
-  std::deque<Request> requests_;
+  std::vector<std::unique_ptr<Request>> requests_;
   std::uint64_t ended_ = 0;
   std::vector<std::uint32_t> free_requests_;
 };

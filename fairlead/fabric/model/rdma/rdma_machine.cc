@@ -32,7 +32,12 @@ RdmaMachine::RdmaMachine(hw::Platform platform, const EvenNodes& ranks, std::uin
   hw::NetworkSink sink;
   sink.context = this;
   sink.arrived = [](void* self, Peer node, std::uint32_t packet) {
-    static_cast<RdmaMachine*>(self)->ni(node).arrived(packet);
+    auto* const machine = static_cast<RdmaMachine*>(self);
+    if (machine->faults_ != nullptr) [[unlikely]] {
+      machine->faults_->arrived(node, packet);
+    } else {
+      machine->ni(node).arrived(packet);
+    }
   };
   sink.transmitted = [](void* self, Peer node, std::uint32_t packet) {
     static_cast<RdmaMachine*>(self)->ni(node).transmitted(packet);
@@ -67,11 +72,20 @@ NodeBusy RdmaMachine::busy(Rank rank) const {
 
 Result<void> RdmaMachine::set_faults(const FaultPlan& plan) {
   if (plan.clauses.empty() && !plan.loses()) return {};
-  return Error{fmt::format(
-      "--faults: the links of {} lose nothing; try --on udp, or a machine whose network "
-      "interfaces run go-back-N",
-      platform_.name)};
+  if (platform_.ni.as<hw::RdmaParams>().ack_timeout == Ps{0}) {
+    return Error{fmt::format(
+        "--faults: the interfaces of {} send nothing again; give ni.ack_timeout_us and ni.retries "
+        "(--set), or try --on udp, or a machine whose network interfaces run go-back-N",
+        platform_.name)};
+  }
+  Result<std::unique_ptr<WireFaults>> made = WireFaults::create(engine_, network_, *this, plan);
+  if (!made.ok()) return made.error();
+  faults_ = std::move(made.value());
+  parts_.loses = true;
+  return {};
 }
+
+std::string RdmaMachine::losses() const { return faults_ == nullptr ? "" : faults_->losses(); }
 
 void RdmaMachine::trace_nodes(TraceWriter&) {
   for (Rank rank = 0; rank < ranks_.ranks; ++rank) host(rank).trace(host_lane(rank));

@@ -2,6 +2,7 @@
 // host, and the library of a rank that is a fiber.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "fairlead/base/counters.h"
@@ -12,10 +13,11 @@
 #include "fairlead/fabric/model/rdma/rdma_host.h"
 #include "fairlead/fabric/model/rdma/rdma_ni.h"
 #include "fairlead/fabric/model/rdma/rdma_nic.h"
+#include "fairlead/fabric/model/wire_faults.h"
 
 namespace fairlead::fabric::model {
 
-class RdmaMachine final : public NicMachine {
+class RdmaMachine final : public NicMachine, private FaultyWire {
  public:
   using LocalNic = RdmaNic<RdmaHost>;
 
@@ -31,9 +33,19 @@ class RdmaMachine final : public NicMachine {
   void run_on(Rank rank, sim::Task& task) override { host(rank).run_on(task); }
   void sync(Rank rank) override { host(rank).sync(); }
   NodeBusy busy(Rank rank) const override;
+  // Reductions in switches are never lost.
   Result<void> set_faults(const FaultPlan& plan) override;
+  std::string losses() const override;
 
  private:
+  // --- FaultyWire.
+  Peer source_of(PacketId id) override { return ranks_.node_of(packets_.at(id).source); }
+  void deliver(Peer node, PacketId id) override { ni(node).arrived(id); }
+  // The CRC check fails: as lost.
+  void deliver_corrupt(Peer, PacketId id) override { packets_.give(id); }
+  void lose(Peer, PacketId id) override { packets_.give(id); }
+  PacketId twin(Peer node, PacketId id) override { return ni(node).twin(id); }
+
   struct OneRank {
     OneRank(const RdmaParts& parts, RdmaNi& ni, Rank rank)
         : host(parts, ni, rank), nic(host, counters) {}
@@ -61,6 +73,7 @@ class RdmaMachine final : public NicMachine {
   RdmaParts parts_;
   PinnedArray<Node> nodes_;
   PinnedArray<OneRank> more_;  // further ranks of the nodes
+  std::unique_ptr<WireFaults> faults_;
 };
 
 }  // namespace fairlead::fabric::model

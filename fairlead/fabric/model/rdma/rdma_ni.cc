@@ -17,7 +17,12 @@ bool carries_data(RdmaKind kind) {
 }  // namespace
 
 RdmaNi::RdmaNi(const RdmaParts& parts, Peer self)
-    : parts_(parts), ni_(parts.params), self_(self), path_(parts.path.make_path()) {
+    : parts_(parts),
+      ni_(parts.params),
+      self_(self),
+      path_(parts.path.make_path()),
+      contexts_(ni_.contexts),
+      translations_(ni_.translations) {
   const std::uint32_t here = std::max(parts.ranks.ranks_on(self), 1U);
   for (std::uint32_t place = 0; place < here; ++place) {
     ranks_.push_back(
@@ -32,6 +37,7 @@ RdmaNi::Way& RdmaNi::way(Rank own, Rank peer) {
   if (ways[peer] == nullptr) {
     ways[peer] = std::make_unique<Way>();
     std::fill(std::begin(ways[peer]->credits), std::end(ways[peer]->credits), ni_.receive_queue);
+    if (parts_.loses) ways[peer]->connections = std::make_unique<Connection[]>(kConnections);
   }
   return *ways[peer];
 }
@@ -45,8 +51,12 @@ Ps RdmaNi::held_up(Ps end, std::uint64_t bytes) {
 }
 
 void RdmaNi::fetch(std::uint32_t id, std::uint64_t bytes, RdmaFetch what) {
+  packet(id).bytes = static_cast<std::uint32_t>(bytes);
+  read(id, bytes, what);
+}
+
+void RdmaNi::read(std::uint32_t id, std::uint64_t bytes, RdmaFetch what) {
   RdmaPacket& reading = packet(id);
-  reading.bytes = static_cast<std::uint32_t>(bytes);
   reading.fetching = what;
   reading.read_left = bytes;
   reading.reads_open = 0;
@@ -103,6 +113,15 @@ void RdmaNi::on_data(std::uint32_t id) {
       return on_payload(id);
     case RdmaFetch::word:
       return on_atomic_word(id);
+    case RdmaFetch::context:
+      return on_context(id);
+    case RdmaFetch::translation:
+      return fetch(id, packet(id).bytes, RdmaFetch::payload);
+    case RdmaFetch::responder:
+      reads_tables_ = false;
+      arrivals_.pop_front();
+      take_up(id);
+      return take_up_arrivals();
   }
 }
 
@@ -127,6 +146,8 @@ void RdmaNi::crosses(Ps end, const Write& write) {
       return at<&RdmaNi::on_completion>(to_host_ends_, hw::kDmaEvent, write.packet);
     case RdmaStore::reduced:
       return at<&RdmaNi::on_reduced>(to_host_ends_, hw::kDmaEvent, write.packet);
+    case RdmaStore::told:
+      return at<&RdmaNi::on_told>(to_host_ends_, hw::kDmaEvent, write.packet);
     case RdmaStore::word:
       return;  // nobody waits for it
   }
@@ -167,6 +188,7 @@ void RdmaNi::ring(Rank rank, std::uint32_t id) {
   message.offset = entry.offset;
   message.address = entry.address;
   message.reply_address = entry.address;
+  message.tells = entry.kind == RdmaKind::write && entry.tells != 0;
   message.a = entry.a;
   message.b = entry.b;
   std::uint64_t payload = 0;
@@ -195,6 +217,14 @@ void RdmaNi::on_doorbell(std::uint32_t id) {
 }
 
 void RdmaNi::on_entry(std::uint32_t id) {
+  const RdmaPacket& message = packet(id);
+  const std::uint64_t missing =
+      message.kind == RdmaKind::reduce ? 0 : context_missing(message.source, message.dest);
+  if (missing > 0) return read(id, missing, RdmaFetch::context);
+  on_context(id);
+}
+
+void RdmaNi::on_context(std::uint32_t id) {
   if (packet(id).with_entry) return on_fetched(id);
   fetch(id, ni_.entry_bytes, RdmaFetch::entry);
 }
@@ -215,7 +245,7 @@ void RdmaNi::pump(Rank own, Rank peer, std::uint8_t number) {
     const RdmaPacket& message = packet(id);
     if (!message.fetched) break;
     // Sends are in the queues of lanes alone.
-    if (message.kind == RdmaKind::send && number < kLanes) {
+    if (message.kind == RdmaKind::send && number < kLanes && !is_broken(own, peer, number)) {
       if (to.credits[number] == 0) break;
       --to.credits[number];
     }
@@ -232,6 +262,7 @@ void RdmaNi::start(Queue& queue, std::uint32_t id) {
     queue.in_order.push_back(id);
     message.bytes = message.kind == RdmaKind::send ? message.header.client.size : 0;
     message.ready = message.bytes == 0 || message.with_entry;
+    // The library has registered its buffers; its pages are few.
     if (!message.ready) fetch(id, message.bytes, RdmaFetch::payload);
     return;
   }
@@ -248,14 +279,19 @@ void RdmaNi::start(Queue& queue, std::uint32_t id) {
   cut.offset = whole.offset + whole.started;
   cut.address = whole.address + whole.started;
   cut.reply_address = whole.reply_address + whole.started;
+  cut.connection = whole.connection;
+  cut.number = whole.number;
+  cut.position = whole.started;
   whole.started += bytes;
   cut.last = whole.started == whole.size;
+  cut.tells = whole.tells && cut.last;
+  if (cut.tells) cut.a = whole.a;
   queue.in_order.push_back(part);
   if (cut.last) {
     queue.waiting.pop_front();
     parts_.packets.give(id);
   }
-  fetch(part, bytes, RdmaFetch::payload);
+  fetch_payload(part, bytes);
 }
 
 void RdmaNi::on_payload(std::uint32_t id) {
@@ -270,14 +306,26 @@ void RdmaNi::on_payload(std::uint32_t id) {
 
 void RdmaNi::leave_in_order(Rank own, Rank peer, std::uint8_t number) {
   Queue& queue = way(own, peer).queues[number];
+  bool failed = false;
   while (!queue.in_order.empty() && packet(queue.in_order.front()).ready) {
+    if (is_full(own, peer, number)) break;
     const std::uint32_t id = queue.in_order.front();
     queue.in_order.pop_front();
-    leave(id);
+    if (is_broken(own, peer, number)) [[unlikely]] {
+      failed = true;
+      --queue.ahead;
+      fail(id);
+    } else {
+      leave(id);
+    }
   }
+  if (failed) pump(own, peer, number);
 }
 
 void RdmaNi::leave(std::uint32_t id) {
+  if (parts_.loses && parts_.ranks.node_of(packet(id).dest) != self_) [[unlikely]] {
+    id = number_request(id);
+  }
   const RdmaPacket& leaving = packet(id);
   const Ps gone = sender_.acquire(now(), ni_.packet) + ni_.packet;
   const std::uint64_t bytes =
@@ -299,7 +347,7 @@ void RdmaNi::on_looped(std::uint32_t id) {
 
 void RdmaNi::transmitted(std::uint32_t id) {
   const RdmaPacket& sent = packet(id);
-  if (sent.queue == kNoQueue) return;
+  if (sent.queue == kNoQueue || sent.again) return;
   --way(sent.source, sent.dest).queues[sent.queue].ahead;
   pump(sent.source, sent.dest, sent.queue);
 }
@@ -316,6 +364,13 @@ void RdmaNi::arrived(std::uint32_t id) {
 }
 
 void RdmaNi::on_arrival(std::uint32_t id) {
+  if (!ni_.has_caches()) return take_up(id);
+  arrivals_.push_back(id);
+  take_up_arrivals();
+}
+
+void RdmaNi::take_up(std::uint32_t id) {
+  if (packet(id).connection != kNoConnection && !takes(id)) return parts_.packets.give(id);
   const RdmaPacket& in = packet(id);
   switch (in.kind) {
     case RdmaKind::send:
@@ -339,6 +394,7 @@ void RdmaNi::on_arrival(std::uint32_t id) {
     case RdmaKind::tport:
     case RdmaKind::reduce:
     case RdmaKind::reduced:
+    case RdmaKind::ack:
       return parts_.packets.give(id);  // not of this kind of interface, or not this way
   }
 }
@@ -351,12 +407,15 @@ void RdmaNi::on_received(std::uint32_t id) {
     reply.source = in.source;
     reply.dest = in.dest;
     reply.lane = in.queue;
+    reply.connection = in.connection;
+    reply.number = in.number;
     answer(back, true);
   }
   RdmaFront& front = parts_.packets.front(id);
   front.header = in.header;
   front.source = in.source;
   front.lane = in.queue;
+  front.told = 0;
   const RdmaHostSink& host = of(in.dest).host;
   host.received(host.context, id);
 }
@@ -382,8 +441,28 @@ void RdmaNi::on_written(std::uint32_t id) {
   Own& own = of(in.dest);
   (void)own.memory->write(in.address, parts_.packets.payload(id), in.bytes);
   own.host.changed(own.host.context);
-  if (in.last) return answer(id, true);
-  parts_.packets.give(id);
+  if (!in.last) return parts_.packets.give(id);
+  if (in.tells) {
+    const std::uint32_t told = parts_.packets.take();
+    RdmaFront& front = parts_.packets.front(told);
+    front.header = {};
+    front.header.client.words[0] = static_cast<std::uint32_t>(in.a);
+    packet(told).source = in.source;
+    packet(told).dest = in.dest;
+    to_host(told, ni_.completion_bytes, RdmaStore::told);
+  }
+  answer(id, true);
+}
+
+// It is among the packets of the first lane.
+void RdmaNi::on_told(std::uint32_t id) {
+  const RdmaPacket& in = packet(id);
+  RdmaFront& front = parts_.packets.front(id);
+  front.source = in.source;
+  front.lane = 0;
+  front.told = 1;
+  const RdmaHostSink& host = of(in.dest).host;
+  host.received(host.context, id);
 }
 
 void RdmaNi::serve_read(std::uint32_t id) {
@@ -445,6 +524,10 @@ void RdmaNi::answer(std::uint32_t id, bool ok) {
   back.queue = kNoQueue;
   std::swap(back.dest, back.source);
   back.ok = ok;
+  if (back.connection != kNoConnection) [[unlikely]] {
+    connection(back.source, back.dest, back.connection)
+        .responder.ended({back.number, back.operation, back.a, back.lane, ok});
+  }
   leave(id);
 }
 

@@ -1,9 +1,17 @@
 // The network interface of one node of an RDMA machine, in virtual time: a send engine that takes
 // up work queue entries and cuts messages into packets, and a responder that serves what arrives,
-// without the host: puts, gets and atomics go to the memory a key stands for. Nothing is lost on
-// this network; a receiver's buffers are promised to a sender by credits. The ranks of a node have
-// queues, keys and credits of their own and share engine, responder and path; what one of them
-// sends to another passes through the interface, but not the wire.
+// without the host: puts, gets and atomics go to the memory a key stands for. A receiver's buffers
+// are promised to a sender by credits. The ranks of a node have queues, keys and credits of their
+// own and share engine, responder and path; what one of them sends to another passes through the
+// interface, but not the wire.
+//
+// Nothing is lost on the network but by a fault plan (RdmaParts::loses). Then each queue of
+// requests is a reliable connection (reliable_connection.h), credits are requests as others, and
+// answers and acknowledgments come once more when what they answer does.
+//
+// Contexts and translations that the interface does not keep (hw/rdma/table_cache.h) are read over
+// the host path: for an entry before its payload, for what arrives before it is taken up. The
+// responder waits for that read with all that came behind, as it serves a peer in order.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -14,12 +22,14 @@
 #include "fairlead/base/ring.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/rdma/rdma_engine.h"
+#include "fairlead/fabric/model/rdma/reliable_connection.h"
 #include "fairlead/hw/host_memory.h"
 #include "fairlead/hw/host_path.h"
 #include "fairlead/hw/network.h"
 #include "fairlead/hw/network_params.h"
 #include "fairlead/hw/rdma/key_table.h"
 #include "fairlead/hw/rdma/rdma_params.h"
+#include "fairlead/hw/rdma/table_cache.h"
 #include "fairlead/sim/engine.h"
 #include "fairlead/sim/resource.h"
 
@@ -31,6 +41,7 @@ struct RdmaParts : RdmaShared {
   const hw::NetworkParams& network_params;
   hw::Network& network;
   BytesPerSec memory_rate;  // of a node's memory, where several ranks share it
+  bool loses = false;       // packets, by a fault plan
 };
 
 class RdmaNi final : public RdmaEngine {
@@ -57,6 +68,8 @@ class RdmaNi final : public RdmaEngine {
   // --- By the network.
   void arrived(std::uint32_t packet);
   void transmitted(std::uint32_t packet);
+  // Before it arrives: the number of a packet that is the same once more.
+  std::uint32_t twin(std::uint32_t packet) { return copy_of(packet); }
   // A reduction's result, which is a packet of all members.
   void reduced(std::uint32_t packet);
 
@@ -64,6 +77,10 @@ class RdmaNi final : public RdmaEngine {
     return sender_.busy(parts_.engine.now()) + responder_.busy(parts_.engine.now());
   }
   Ps path_busy() const { return path_->busy(); }
+  const hw::TableCache& contexts() const { return contexts_; }
+  const hw::TableCache& translations() const { return translations_; }
+  // Requests that were sent once more.
+  std::uint64_t repeated() const { return repeated_; }
 
  private:
   struct Queue {
@@ -71,11 +88,21 @@ class RdmaNi final : public RdmaEngine {
     Ring<std::uint32_t> in_order;  // packets cut from them, not yet on the wire
     std::uint32_t ahead = 0;       // packets that have not left the NI
   };
+  // Both halves of one, and the requester's clock.
+  struct Connection {
+    RcRequester requester;
+    RcResponder responder;
+    Ps heard{};               // when its wait for an acknowledgment began
+    bool armed = false;       // an event comes at its end
+    std::uint32_t tries = 0;  // since an acknowledgment was news
+    bool broken = false;      // given up
+  };
   // What the NI knows of a rank of its node and a peer: its queue pairs' contexts.
   struct Way {
     Queue queues[kRdmaQueues];
     std::uint32_t credits[kLanes];
-    bool refused = false;  // a packet of the copy that is coming in
+    bool refused = false;                       // a packet of the copy that is coming in
+    std::unique_ptr<Connection[]> connections;  // where links lose packets
   };
   // What it knows of a rank of its node.
   struct Own {
@@ -110,6 +137,7 @@ class RdmaNi final : public RdmaEngine {
   // Reads `bytes` of the host's memory for a packet, by as many reads as the path takes; when all
   // are in the NI its next step follows.
   void fetch(std::uint32_t packet, std::uint64_t bytes, RdmaFetch what);
+  void read(std::uint32_t packet, std::uint64_t bytes, RdmaFetch what);
   void begin_reads();
   void on_memory(std::uint32_t packet, std::uint64_t bytes);
   void move_data();
@@ -130,6 +158,7 @@ class RdmaNi final : public RdmaEngine {
   // Send engine.
   void on_doorbell(std::uint32_t id);
   void on_entry(std::uint32_t id);
+  void on_context(std::uint32_t id);
   void on_fetched(std::uint32_t id);
   void pump(Rank own, Rank peer, std::uint8_t queue);
   void start(Queue& queue, std::uint32_t message);
@@ -145,7 +174,32 @@ class RdmaNi final : public RdmaEngine {
   void on_result(std::uint32_t id);
   void on_reduced(std::uint32_t id);
 
+  // Where links lose packets (rdma_retransmission.cc).
+  Connection& connection(Rank own, Rank peer, std::uint8_t number);
+  bool is_full(Rank own, Rank peer, std::uint8_t queue);
+  bool is_broken(Rank own, Rank peer, std::uint8_t queue);
+  std::uint32_t number_request(std::uint32_t id);
+  std::uint32_t copy_of(std::uint32_t id);
+  bool takes(std::uint32_t id);
+  bool takes_request(std::uint32_t id);
+  bool takes_answer(std::uint32_t id);
+  void acknowledge(Rank own, Rank peer, std::uint8_t number, bool gap);
+  void on_news(Rank own, Rank peer, std::uint8_t number);
+  void go_back(Rank own, Rank peer, std::uint8_t number);
+  void arm(Rank own, Rank peer, std::uint8_t number);
+  void on_ack_timer(Rank own, Rank peer, std::uint8_t number);
+  void give_up(Rank own, Rank peer, std::uint8_t number);
+  void fail(std::uint32_t id);
+
+  // Tables that are not all here (rdma_tables.cc): how many bytes are to be read first.
+  std::uint64_t context_missing(Rank own, Rank peer);
+  std::uint64_t pages_missing(std::uint64_t key, std::uint64_t offset, std::uint64_t bytes);
+  std::uint64_t arrival_missing(const RdmaPacket& in);
+  void fetch_payload(std::uint32_t id, std::uint64_t bytes);
+  void take_up_arrivals();
+
   // Responder.
+  void take_up(std::uint32_t id);
   void on_arrival(std::uint32_t id);
   void serve_write(std::uint32_t id);
   void serve_read(std::uint32_t id);
@@ -154,6 +208,7 @@ class RdmaNi final : public RdmaEngine {
   void on_atomic_done(std::uint32_t id);
   void on_received(std::uint32_t id);
   void on_written(std::uint32_t id);
+  void on_told(std::uint32_t id);
   void on_read(std::uint32_t id);
   void on_completion(std::uint32_t id);
   void on_buffers(std::uint32_t id);
@@ -179,6 +234,11 @@ class RdmaNi final : public RdmaEngine {
     std::uint32_t bytes;
   };
   std::unordered_map<std::uint64_t, Reducing> reducing_;
+  hw::TableCache contexts_;
+  hw::TableCache translations_;
+  Ring<std::uint32_t> arrivals_;  // that the responder has not taken up, where it may wait
+  bool reads_tables_ = false;     // for the first of them
+  std::uint64_t repeated_ = 0;
   // Where the two ways of the path take turns.
   Ring<Data> read_data_;      // of reads whose data memory has
   bool data_moves_ = false;   // the first of them

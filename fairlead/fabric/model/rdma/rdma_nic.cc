@@ -31,7 +31,8 @@ template <class Host>
 RdmaNic<Host>::RdmaNic(Host& host, PortCounters& counters)
     : PacketNic<Host>(host, counters),
       caps_{host.terms().mtu_bytes, std::min(host.terms().inline_bytes, kSmallBytes),
-            kReliable | kRemoteMemory | kRemoteAtomics} {
+            kReliable | kRemoteMemory | kRemoteAtomics |
+                (host.terms().names ? 0U : std::uint64_t{kImmediate})} {
   caps_.copy_bytes_min = 1;
 }
 
@@ -113,6 +114,14 @@ void RdmaNic<Host>::receive(std::uint32_t id) {
   if (calls) begin_serving(front.seen, true);
   host_.spend(host_.terms().receive);
   const Peer source = front.source;
+  if (front.told != 0) {
+    // Its receive entry has no buffer, and none is given back.
+    const std::uint32_t immediate = front.header.client.words[0];
+    host_.give(id);
+    if (sink_.told != nullptr) sink_.told(sink_.context, source, immediate);
+    if (calls) end_serving(true);
+    return;
+  }
   const std::uint8_t lane = front.lane;
   this->deliver(id);
   return_buffer(source, lane);
@@ -202,6 +211,8 @@ Post RdmaNic<Host>::copy_remote(const RemoteCopy& copy) {
   entry.key = copy.key.key;
   entry.offset = copy.offset;
   entry.address = reinterpret_cast<std::uint64_t>(copy.local);
+  entry.tells = copy.tells ? 1 : 0;
+  entry.a = copy.immediate;
   post_copy(id);
   return Post::done;
 }

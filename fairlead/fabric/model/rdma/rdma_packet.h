@@ -26,6 +26,7 @@ enum class RdmaKind : std::uint8_t {
   tport,    // what the host asks of the thread that matches messages
   reduce,   // an operand of a reduction, or what was made of several
   reduced,  // what all of them became
+  ack,      // where links lose packets: up to which request the responder has them
 };
 
 // The queues of a pair of NIs: one for each lane, then copies and atomics, then what the responder
@@ -35,6 +36,9 @@ constexpr std::uint8_t kReplyQueue = kLanes + 1;
 constexpr std::uint8_t kRdmaQueues = kLanes + 2;
 constexpr std::uint8_t kNoQueue = 0xff;  // answers and credits go at once
 constexpr std::uint32_t kNoOperation = ~0u;
+// Connections of a pair of ranks, where packets are numbered: one for each queue of requests.
+constexpr std::uint8_t kConnections = kCopyQueue + 1;
+constexpr std::uint8_t kNoConnection = 0xff;
 
 constexpr std::uint16_t kNoEvent = 0xffff;
 
@@ -80,11 +84,14 @@ constexpr Rank kReductionRanksMax = 1 << 16;
 constexpr std::uint64_t kReductionPartsMax = 1 << 16;
 
 // What an interface reads of its host's memory for a packet.
-enum class RdmaFetch : std::uint8_t { entry, payload, word };
+// context, translation: parts of tables that the interface does not keep all of; `responder`: those
+// for a packet that arrived.
+enum class RdmaFetch : std::uint8_t { entry, payload, word, context, translation, responder };
 // What it writes there: a packet for a receive buffer, part of a peer's put, part of what this host
 // asked for, a completion, a word that an atomic operation has changed, part of a reduction's
 // result.
-enum class RdmaStore : std::uint8_t { received, put, got, completion, word, reduced };
+// told: the completion of a write that has an immediate number.
+enum class RdmaStore : std::uint8_t { received, put, got, completion, word, reduced, told };
 
 // A work queue entry as the host writes it.
 struct RdmaEntry {
@@ -93,6 +100,7 @@ struct RdmaEntry {
   std::uint8_t signalled;  // 1: a send that is answered
   RemoteChange::What what;
   std::uint8_t word_bytes;  // of an atomic: 4 or 8
+  std::uint8_t tells;       // 1: a write whose immediate number, `a`, its destination's host gets
   Peer dest;
   std::uint32_t operation;  // the host's number of a copy or atomic
   std::uint64_t size;       // of a copy
@@ -111,7 +119,8 @@ struct alignas(64) RdmaFront {
   PacketHeader header;
   Peer source;
   std::uint8_t lane;
-  Ps seen;  // when the host could see it
+  std::uint8_t told;  // 1: no packet, but the immediate number of a write, words[0] of the header
+  Ps seen;            // when the host could see it
 };
 static_assert(std::is_trivially_copyable_v<RdmaFront>);
 
@@ -148,6 +157,7 @@ struct RdmaPacket {
   bool ready = false;       // its payload is in the NI
   bool signalled = false;   // a send that is answered
   bool last = false;        // of its message
+  bool tells = false;       // write: `a` goes to the destination's host
   bool ok = false;          // answer
   RemoteChange::What what = RemoteChange::What::add;
   std::uint8_t word_bytes = 8;  // atomic: 4 or 8
@@ -168,6 +178,11 @@ struct RdmaPacket {
   PacketHeader header{};  // send
   RdmaNamed named{};
   bool background = false;  // another job's, whose memory nobody looks at
+  // --- Where links lose packets (reliable_connection.h). A request's, and its answer's.
+  std::uint8_t connection = kNoConnection;
+  bool again = false;          // sent once more
+  std::uint32_t number = 0;    // ack: of the request that is expected
+  std::uint64_t position = 0;  // read_data: bytes of the answer before these
   // --- What is read for it.
   RdmaFetch fetching = RdmaFetch::entry;
   std::uint32_t reads_open = 0;  // under way

@@ -157,6 +157,17 @@ std::uintptr_t ProgramText::accessed_at(void* machine) const {
   return walk.found != 0 ? walk.found : at;
 }
 
+Access access_of(void* machine) {
+#if defined(__x86_64__)
+  constexpr greg_t kWrites = 2;  // of a page fault's error code
+  const auto* const context = static_cast<const ucontext_t*>(machine);
+  return (context->uc_mcontext.gregs[REG_ERR] & kWrites) != 0 ? Access::write : Access::read;
+#else
+  (void)machine;
+  return Access::unknown;
+#endif
+}
+
 Place place_of(std::uintptr_t instruction) {
   Dl_info info{};
   link_map* map = nullptr;

@@ -35,6 +35,11 @@ class ProgramText {
   std::uintptr_t end_ = 0;
 };
 
+// What the access that called a signal handler was; an instruction that reads and writes is a
+// write. unknown: this processor does not tell, or not here.
+enum class Access : std::uint8_t { unknown, read, write };
+Access access_of(void* machine);
+
 // 0, and what nothing was loaded for: a place that is not known.
 Place place_of(std::uintptr_t instruction);
 

@@ -118,6 +118,18 @@ RankProfile::Write read_write(Reader& from, const RankProfile& profile, PageId p
   return write;
 }
 
+RankProfile::Read read_read(Reader& from, const RankProfile& profile, PageId pages) {
+  RankProfile::Read read{};
+  read.page = from.below(pages);
+  read.epoch = from.word();
+  read.clock = from.below(profile.clocks.size());
+  read.place = from.below(profile.places.size());
+  read.begin = from.word();
+  read.end = from.word();
+  if (read.begin >= read.end || read.end > kPageBytes) from.refuse();
+  return read;
+}
+
 }  // namespace
 
 void Tally::add(const Tally& other) {
@@ -157,6 +169,13 @@ std::vector<std::uint32_t> RankProfile::words() const {
     to.add_count(write.runs.size());
     for (const ByteRun& run : write.runs) to.add(run.begin | (std::uint32_t{run.end} << 16));
   }
+  to.add_count(reads.size());
+  for (const Read& read : reads) {
+    for (const std::uint32_t word :
+         {read.page, read.epoch, read.clock, read.place, read.begin, read.end}) {
+      to.add(word);
+    }
+  }
   to.add(locks);
   to.add(barriers);
   for (const std::uint64_t count : {prefetched, invalidations, left_out}) to.add_wide(count);
@@ -168,6 +187,7 @@ std::optional<RankProfile> RankProfile::of_words(std::span<const std::uint32_t> 
                                                  std::uint32_t ranks, PageId pages) {
   constexpr std::size_t kCellWords = 16;
   constexpr std::size_t kWriteWords = 6;
+  constexpr std::size_t kReadWords = 6;
   Reader from(words);
   RankProfile made;
   made.places.resize(from.count(3));
@@ -189,6 +209,10 @@ std::optional<RankProfile> RankProfile::of_words(std::span<const std::uint32_t> 
   const std::uint32_t writes = from.count(kWriteWords);
   for (std::uint32_t i = 0; i < writes && from.good(); ++i) {
     made.writes.push_back(read_write(from, made, pages));
+  }
+  const std::uint32_t reads = from.count(kReadWords);
+  for (std::uint32_t i = 0; i < reads && from.good(); ++i) {
+    made.reads.push_back(read_read(from, made, pages));
   }
   made.locks = from.waits();
   made.barriers = from.waits();

@@ -52,13 +52,26 @@ struct RankProfile {
     std::vector<ByteRun> runs;
   };
 
+  // Bytes [begin, end) that an interval read.
+  struct Read {
+    PageId page;
+    std::uint32_t epoch;
+    std::uint32_t clock;
+    std::uint32_t place;
+    std::uint32_t begin;
+    std::uint32_t end;
+
+    friend bool operator==(const Read&, const Read&) = default;
+  };
+
   std::vector<Place> places;  // the first: not known
   std::vector<Cell> cells;
   Tally elsewhere;  // where there was no room for more cells
   std::vector<VectorTime> clocks;
   // By time. Without those of pages that nobody else wrote between the same barriers.
   std::vector<Write> writes;
-  Waits locks;  // ranges included
+  std::vector<Read> reads;  // likewise, where races are looked for
+  Waits locks;              // ranges included
   Waits barriers;
   std::uint64_t prefetched = 0;
   std::uint64_t invalidations = 0;

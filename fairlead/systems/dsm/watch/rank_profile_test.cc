@@ -15,6 +15,7 @@ RankProfile small_profile() {
   made.elsewhere.faults = 11;
   made.clocks = {{1, 2}, {3, 4}};
   made.writes = {{7, 2, 1, 1, true, {{0, 4}, {4095, 4096}}}};
+  made.reads = {{6, 2, 0, 1, 8, 16}};
   made.locks = {3, microseconds(30)};
   made.barriers = {4, microseconds(40)};
   made.prefetched = 5;
@@ -45,6 +46,7 @@ TEST(RankProfile, TravelsWhole) {
   ASSERT_EQ(write.runs.size(), 2u);
   EXPECT_EQ(write.runs[1].begin, 4095);
   EXPECT_EQ(write.runs[1].end, 4096);
+  EXPECT_EQ(came->reads, sent.reads);
   EXPECT_EQ(came->locks, sent.locks);
   EXPECT_EQ(came->barriers, sent.barriers);
   EXPECT_EQ(came->prefetched, 5u);
@@ -68,6 +70,12 @@ TEST(RankProfile, OtherWordsAreRefused) {
   EXPECT_FALSE(RankProfile::of_words(bad.words(), kRanks, kPages));
   bad = small_profile();
   bad.writes[0].clock = 2;
+  EXPECT_FALSE(RankProfile::of_words(bad.words(), kRanks, kPages));
+  bad = small_profile();
+  bad.reads[0].clock = 2;
+  EXPECT_FALSE(RankProfile::of_words(bad.words(), kRanks, kPages));
+  bad = small_profile();
+  bad.reads[0].end = 4097;
   EXPECT_FALSE(RankProfile::of_words(bad.words(), kRanks, kPages));
   bad = small_profile();
   bad.writes[0].runs[1] = {4095, 4097};

@@ -170,11 +170,12 @@ void add_races(std::string& text, const JobProfile& job, const std::vector<Race>
   for (std::size_t i = 0; i < std::min(races.size(), kRacesShown); ++i) {
     const Race& race = races[i];
     add(text,
-        "  page {}, bytes {} to {} ({:#x}): rank {} at {} and rank {} at {}, with no lock or "
+        "  page {}, bytes {} to {} ({:#x}): rank {} at {}{} and rank {} at {}{}, with no lock or "
         "barrier between them, {} {}\n",
         race.page, race.begin, race.end - 1,
         job.heap_address + std::uint64_t{race.page} * kPageBytes + race.begin, race.first.rank,
-        job.lines[race.first.place], race.second.rank, job.lines[race.second.place], race.times,
+        job.lines[race.first.place], race.first.reads ? ", which reads," : "", race.second.rank,
+        job.lines[race.second.place], race.second.reads ? ", which reads" : "", race.times,
         race.times == 1 ? "time" : "times");
   }
   if (races.size() > kRacesShown) add(text, "  and {} more\n", races.size() - kRacesShown);
@@ -250,9 +251,10 @@ std::string json_of(const JobProfile& job, const SharedPage& page) {
 std::string json_of(const JobProfile& job, const Race& race) {
   return fmt::format(
       R"({{"page": {}, "begin": {}, "end": {}, "ranks": [{}, {}], "places": [{}, {}], )"
-      R"("times": {}}})",
+      R"("reads": [{}, {}], "times": {}}})",
       race.page, race.begin, race.end, race.first.rank, race.second.rank,
-      quoted(job.lines[race.first.place]), quoted(job.lines[race.second.place]), race.times);
+      quoted(job.lines[race.first.place]), quoted(job.lines[race.second.place]), race.first.reads,
+      race.second.reads, race.times);
 }
 
 // Whether all of it could be written.
@@ -284,6 +286,7 @@ std::vector<std::string> name_places(std::vector<RankProfile>& ranks) {
   for (RankProfile& rank : ranks) {
     for (RankProfile::Cell& cell : rank.cells) cell.place = all[rank.places[cell.place]];
     for (RankProfile::Write& write : rank.writes) write.place = all[rank.places[write.place]];
+    for (RankProfile::Read& read : rank.reads) read.place = all[rank.places[read.place]];
   }
   return lines;
 }

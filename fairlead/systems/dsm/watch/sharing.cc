@@ -48,6 +48,9 @@ class Search {
         }
       }
     }
+    for (Rank rank = 0; rank < ranks_.size(); ++rank) {
+      for (const RankProfile::Read& read : ranks_[rank].reads) compare_read(rank, read);
+    }
     Sharing made;
     for (const auto& [page, found] : found_) add_page(made, page, found);
     for (const auto& [key, race] : races_) made.races.push_back(race);
@@ -81,6 +84,39 @@ class Search {
     }
   }
 
+  // A read that is no race of its own where the places race as writers anyway.
+  void compare_read(Rank reader, const RankProfile::Read& read) {
+    const auto meeting = meetings_.find({read.page, read.epoch});
+    if (meeting == meetings_.end()) return;
+    const VectorTime& clock = ranks_[reader].clocks[read.clock];
+    for (const auto& [writer, writes] : meeting->second.writers) {
+      if (writer == reader) continue;
+      for (const Write* const write : writes) {
+        const VectorTime& other = clock_of(writer, *write);
+        if (write->mixed || other[writer] <= clock[writer] || clock[reader] <= other[reader]) {
+          continue;
+        }
+        for (const ByteRun& run : write->runs) {
+          const std::uint32_t begin = std::max<std::uint32_t>(run.begin, read.begin);
+          const std::uint32_t end = std::min<std::uint32_t>(run.end, read.end);
+          if (begin >= end) continue;
+          const Race::Side reads{reader, read.place, true};
+          const Race::Side changes{writer, write->place};
+          const bool in_order = reader < writer;
+          if (both_write(read.page, in_order ? Race::Side{reader, read.place} : changes,
+                         in_order ? changes : Race::Side{reader, read.place})) {
+            continue;
+          }
+          note_race(read.page, in_order ? reads : changes, in_order ? changes : reads, begin, end);
+        }
+      }
+    }
+  }
+
+  bool both_write(PageId page, const Race::Side& first, const Race::Side& second) const {
+    return races_.contains(std::tuple(page, first, second));
+  }
+
   static void add(Found& found, Rank rank, const Write& write) {
     ByteSet& bytes = write.mixed ? found.mixed[rank] : found.certain[rank];
     for (const ByteRun& run : write.runs) {
@@ -102,14 +138,17 @@ class Search {
       }
     }
     if (!both) return;
-    const Race::Side first{a.first, a.second->place};
-    const Race::Side second{b.first, b.second->place};
-    const auto [at, is_new] =
-        races_.try_emplace(std::tuple(a.second->page, first, second),
-                           Race{a.second->page, first, second, both->first, both->second, 0});
+    note_race(a.second->page, {a.first, a.second->place}, {b.first, b.second->place}, both->first,
+              both->second);
+  }
+
+  void note_race(PageId page, const Race::Side& first, const Race::Side& second,
+                 std::uint32_t begin, std::uint32_t end) {
+    const auto [at, is_new] = races_.try_emplace(std::tuple(page, first, second),
+                                                 Race{page, first, second, begin, end, 0});
     Race& race = at->second;
-    race.begin = std::min(race.begin, both->first);
-    race.end = std::max(race.end, both->second);
+    race.begin = std::min(race.begin, begin);
+    race.end = std::max(race.end, end);
     ++race.times;
   }
 

@@ -2,7 +2,8 @@
 // (false sharing), or on the same bytes, which is a race.
 //
 // Two intervals of different ranks are at the same time where neither clock has the other's
-// interval. A write that leaves a byte as it was is not seen, and neither are reads.
+// interval. A write that leaves a byte as it was is not seen, and of reads those that were noted
+// (docs/dsm.md says which).
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -36,13 +37,14 @@ struct Race {
   struct Side {
     Rank rank;
     std::uint32_t place;
+    bool reads = false;  // what the other side writes
 
     friend auto operator<=>(const Side&, const Side&) = default;
   };
   PageId page = 0;
   Side first;  // of the lower rank
   Side second;
-  std::uint32_t begin = 0;  // of all bytes that both wrote
+  std::uint32_t begin = 0;  // of all bytes that both accessed
   std::uint32_t end = 0;
   std::uint64_t times = 0;  // pairs of intervals
 };

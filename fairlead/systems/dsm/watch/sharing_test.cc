@@ -18,6 +18,14 @@ class Job {
                          mixed, std::move(runs)});
     return *this;
   }
+  Job& reads(Rank rank, PageId page, VectorTime clock, std::uint32_t begin, std::uint32_t end,
+             std::uint32_t place = 1, std::uint32_t epoch = 0) {
+    RankProfile& of = ranks_[rank];
+    of.clocks.push_back(std::move(clock));
+    of.reads.push_back(
+        {page, epoch, static_cast<std::uint32_t>(of.clocks.size() - 1), place, begin, end});
+    return *this;
+  }
   Sharing sharing() const { return sharing_of(ranks_); }
 
  private:
@@ -71,6 +79,36 @@ TEST(Sharing, SameBytesAreARace) {
   EXPECT_EQ(race.begin, 4u);
   EXPECT_EQ(race.end, 20u);
   EXPECT_EQ(race.times, 2u);
+}
+
+TEST(Sharing, AReadOfWhatAnotherWritesIsARace) {
+  const Sharing found = Job(3)
+                            .writes(0, 5, {1, 0, 0}, {{0, 8}, {16, 24}}, 3)
+                            .reads(2, 5, {0, 0, 1}, 4, 20, 4)
+                            .reads(1, 5, {0, 1, 0}, 8, 16, 5)
+                            .sharing();
+  ASSERT_EQ(found.races.size(), 1u);
+  EXPECT_EQ(found.races[0].first, (Race::Side{0, 3}));
+  EXPECT_EQ(found.races[0].second, (Race::Side{2, 4, true}));
+  EXPECT_EQ(found.races[0].begin, 4u);
+  EXPECT_EQ(found.races[0].end, 20u);
+  EXPECT_TRUE(found.pages.empty());
+  // Expect: none where one comes before the other, either way, or barriers are between them.
+  EXPECT_TRUE(Job(2)
+                  .writes(0, 5, {1, 0}, {{0, 8}})
+                  .reads(1, 5, {1, 1}, 0, 8)
+                  .writes(0, 5, {2, 1}, {{0, 8}})
+                  .reads(1, 5, {0, 3}, 0, 8, 1, 1)
+                  .sharing()
+                  .races.empty());
+  // Expect: what two places write they read in the same race.
+  EXPECT_EQ(Job(2)
+                .writes(0, 5, {1, 0}, {{0, 8}}, 3)
+                .writes(1, 5, {0, 1}, {{0, 8}}, 4)
+                .reads(1, 5, {0, 1}, 0, 8, 4)
+                .sharing()
+                .races.size(),
+            1u);
 }
 
 TEST(Sharing, WhatComesBeforeIsNoRace) {

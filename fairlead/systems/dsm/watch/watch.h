@@ -30,6 +30,8 @@ class Watch {
   std::uintptr_t accessed_at(void* machine) const { return text_.accessed_at(machine); }
   void fault(PageId page, std::uintptr_t at, Ps took);
   void fetch(PageId page, std::uintptr_t at) { ++tally(page, at).fetches; }
+  // This interval reads those bytes of a page; in a handler or not.
+  void read(PageId page, std::uint32_t begin, std::uint32_t end, std::uintptr_t at);
   // False: this interval wrote the page before.
   bool first_write(PageId page, std::uintptr_t at);
 
@@ -43,8 +45,11 @@ class Watch {
   void closed(PageId page) { written_at_[page] = 0; }
   // All that wrote() said since the call before was one interval.
   void end_interval(const VectorTime& clock);
-  // All ranks were there; `heard`: what they wrote since the barrier before.
-  void barrier(std::span<const Notice> heard);
+  // So was all that read() said.
+  void end_reads(const VectorTime& clock);
+  // All ranks were there; `heard`: what they wrote since the barrier before. `races`: others may
+  // have read what this rank alone wrote, so that this is kept, too.
+  void barrier(std::span<const Notice> heard, bool races);
 
   // --- The clock of a search for races.
   const VectorTime& clock() const { return clock_; }
@@ -85,7 +90,23 @@ class Watch {
     std::uintptr_t at;
     std::vector<ByteRun> runs;
   };
+  // In memory that is there before a handler needs it.
+  struct Read {
+    PageId page;
+    std::uint32_t epoch;
+    std::uint32_t clock;
+    std::uint16_t begin;
+    std::uint16_t end;
+    std::uintptr_t at;
+  };
+  std::uint32_t clock_number(const VectorTime& clock);
+
   std::vector<Write> writes_;
+  Sparse<Read> reads_;
+  Sparse<std::uint32_t> last_read_;  // by page: of reads_, in this interval, + 1
+  std::size_t reads_count_ = 0;
+  std::size_t reads_begin_ = 0;        // of reads_, this interval's
+  std::size_t epoch_reads_begin_ = 0;  // of reads_
   std::vector<VectorTime> clocks_;
   std::size_t interval_begin_ = 0;  // of writes_
   std::size_t epoch_begin_ = 0;     // of writes_

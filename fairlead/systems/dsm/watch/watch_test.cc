@@ -58,10 +58,10 @@ TEST(Watch, KeepsWhatOthersWroteTooBetweenTheSameBarriers) {
   watch.wrote(3, kRuns, false);
   watch.wrote(4, {}, false);
   watch.end_interval({0, 2});
-  watch.barrier(std::vector<Notice>{{2, 1, 1}, {3, 1, 2}, {3, 0, 1}});
+  watch.barrier(std::vector<Notice>{{2, 1, 1}, {3, 1, 2}, {3, 0, 1}}, false);
   watch.wrote(2, kRuns, true);
   watch.end_interval({1, 3});
-  watch.barrier(std::vector<Notice>{{2, 0, 2}, {2, 1, 3}});
+  watch.barrier(std::vector<Notice>{{2, 0, 2}, {2, 1, 3}}, false);
   const RankProfile found = watch.profile(Ps{});
   ASSERT_EQ(found.writes.size(), 2u);
   EXPECT_EQ(found.writes[0].page, 3u);
@@ -72,6 +72,37 @@ TEST(Watch, KeepsWhatOthersWroteTooBetweenTheSameBarriers) {
   EXPECT_TRUE(found.writes[1].mixed);
   EXPECT_EQ(found.clocks[found.writes[1].clock], (VectorTime{1, 3}));
   EXPECT_EQ(found.clocks.size(), 2u);
+}
+
+TEST(Watch, KeepsReadsOfWhatOthersWrote) {
+  Watch watch(16, 1, 2, Ps{});
+  // Expect: neighbours are one read; other places, pages and intervals are others.
+  watch.read(2, 0, 8, 100);
+  watch.read(2, 8, 16, 100);
+  watch.read(2, 8, 16, 200);
+  watch.read(5, 0, 8, 100);
+  watch.end_reads({0, 1});
+  watch.wrote(3, kRuns, false);
+  watch.end_interval({0, 2});
+  watch.read(2, 0, 8, 100);
+  watch.end_reads({0, 3});
+  watch.barrier(std::vector<Notice>{{2, 0, 1}, {3, 1, 2}, {5, 1, 1}}, true);
+  watch.read(2, 4, 8, 100);
+  watch.end_reads({0, 4});
+  watch.barrier(std::vector<Notice>{{2, 0, 2}}, true);
+  const RankProfile found = watch.profile(Ps{});
+  ASSERT_EQ(found.reads.size(), 4u);
+  EXPECT_EQ(found.reads[0].begin, 0u);
+  EXPECT_EQ(found.reads[0].end, 16u);
+  EXPECT_EQ(found.reads[1].begin, 8u);
+  EXPECT_EQ(found.clocks[found.reads[0].clock], (VectorTime{0, 1}));
+  EXPECT_EQ(found.clocks[found.reads[2].clock], (VectorTime{0, 3}));
+  EXPECT_EQ(found.reads[3].epoch, 1u);
+  EXPECT_EQ(found.clocks[found.reads[3].clock], (VectorTime{0, 4}));
+  // Expect: the write that nobody else's is beside may be read by others.
+  ASSERT_EQ(found.writes.size(), 1u);
+  EXPECT_EQ(found.clocks[found.writes[0].clock], (VectorTime{0, 2}));
+  EXPECT_EQ(found.clocks.size(), 4u);
 }
 
 TEST(Watch, ClocksOfReleases) {
