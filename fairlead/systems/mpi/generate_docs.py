@@ -98,13 +98,12 @@ Programs:
 | program | ranks | places | its own check |
 | --- | --- | --- | --- |
 | HPCG (114602d), 16 16 16 | 2, 4, 8 | `shm`, `udp` | result is VALID |
-| NPB 3.4.1 IS, EP, CG, MG, class S | 2, 4, 8 | `shm`, `udp` | all successful |
-| NPB 3.4.1 IS, EP, CG, class S | 16 | `myrinet-p3` | all successful |
-| NPB 3.4.1 MG, class S | 16 | `myrinet-p3` | not known: ended after 85 s of real time, not done |
+| NPB 3.4.1 IS, EP, CG, MG, classes S and W | 2, 4, 8 | `shm`, `udp` | all successful |
+| NPB 3.4.1 IS, EP, CG, MG, class S | 16 | `myrinet-p3` | all successful |
 | LULESH 2, `-s 8 -i 20` | 8 | `shm`, `udp` | symmetric to 1.5e-11; the same energy |
 
 NPB's Fortran needs gfortran's `-fallow-argument-mismatch`. LULESH wants a cube of ranks. mpi4py
-and class W were not run yet.
+was not run yet.
 """
 
 
