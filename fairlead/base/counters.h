@@ -19,7 +19,7 @@ namespace fairlead {
   X(credit_stalls) X(buffer_stalls) X(paced) X(sleeps) X(interrupts)                              \
   X(foreign_dropped) X(corrupt_dropped) X(bound_dropped) X(duplicates_dropped) X(gaps_dropped)    \
   X(full_dropped) X(resends_requested) X(timeouts) X(page_transfers) X(tlb_send_misses)           \
-  X(tlb_receive_misses)
+  X(tlb_receive_misses) X(parts_sent)
 // clang-format on
 
 struct PortCounters {
@@ -54,6 +54,16 @@ inline void add_counters(PortCounters& sum, const PortCounters& more) {
 #define FAIRLEAD_ADD(name) sum.name += more.name;
   FAIRLEAD_PORT_COUNTERS(FAIRLEAD_ADD)
 #undef FAIRLEAD_ADD
+}
+
+// Messages of the programming systems, each of which is one packet or several, or one multicast.
+// `parts_sent` are what stands in `packets_sent` and `multicasts_sent` without beginning a message:
+// fragments behind the first, packets of the systems' own protocols, and those that carry a
+// multicast. What the network moves one-sided (puts, gets, atomics) is no message.
+inline std::uint64_t messages_sent(const PortCounters& counters) {
+  const std::uint64_t all = counters.packets_sent + counters.multicasts_sent;
+  // A rank that was killed between two of its counts may have counted more parts than packets.
+  return all < counters.parts_sent ? 0 : all - counters.parts_sent;
 }
 
 // Calls visit(name, value&) for every counter, in the order of the table.

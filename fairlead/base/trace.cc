@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -15,32 +16,45 @@ namespace {
 
 // What ends an event's line; the last one of a document goes without.
 constexpr std::string_view kLineEnd = ",\n";
+constexpr std::string_view kBegin = "[\n";
+constexpr std::string_view kEnd = "\n]\n";
 // Room for an event's keys and numbers without its name, and for a detail's without its key.
 constexpr std::size_t kEventBytes = 200;
 constexpr std::size_t kDetailBytes = 24;
 constexpr std::size_t kEscapedBytes = 6;  // of one byte of a name
+
+// "000102..99": what is written most are digits of times.
+constexpr auto kPairs = [] {
+  std::array<char, 200> pairs{};
+  for (std::size_t i = 0; i < 100; ++i) {
+    pairs[2 * i] = static_cast<char>('0' + i / 10);
+    pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+  }
+  return pairs;
+}();
 
 // Writes an event behind what a buffer holds, into room that is made once: a traced run of the
 // model writes some fifty events a message, each of a dozen parts. The destructor ends the event's
 // line.
 class EventText {
  public:
-  // `name` and `details` are those that it will have; `name` may be escaped.
-  EventText(std::string& buffer, std::string_view name, std::span<const TraceDetail> details = {})
-      : buffer_(buffer) {
+  // `name` and `details` are those that it will have; `name` may be escaped. `filled`: so much of
+  // the buffer is.
+  EventText(std::vector<char>& buffer, std::size_t& filled, std::string_view name,
+            std::span<const TraceDetail> details = {})
+      : buffer_(buffer), filled_(filled) {
     std::size_t room = kEventBytes + kEscapedBytes * name.size();
     for (const TraceDetail& detail : details) {
       if (detail.name != nullptr) room += kDetailBytes + std::strlen(detail.name);
     }
-    const std::size_t filled = buffer.size();
-    buffer.resize(filled + room);
+    if (buffer.size() - filled < room) buffer.resize(filled + room);
     out_ = buffer.data() + filled;
   }
   EventText(const EventText&) = delete;
   EventText& operator=(const EventText&) = delete;
   ~EventText() {
     text(kLineEnd);
-    buffer_.resize(static_cast<std::size_t>(out_ - buffer_.data()));
+    filled_ = static_cast<std::size_t>(out_ - buffer_.data());
   }
 
   EventText& text(std::string_view text) {
@@ -52,13 +66,17 @@ class EventText {
     // Nodes, lanes and levels are this small more often than not.
     if (value < 10) {
       *out_++ = static_cast<char>('0' + value);
-      return *this;
+    } else if (value < 100) {
+      pair(out_, static_cast<std::uint32_t>(value));
+      out_ += 2;
+    } else if (value < 100'000'000) {
+      eight_digits(static_cast<std::uint32_t>(value));
+    } else {
+      out_ = std::to_chars(out_, out_ + 20, value).ptr;
     }
-    out_ = std::to_chars(out_, out_ + 20, value).ptr;
     return *this;
   }
   EventText& hexadecimal(std::uint64_t value) {
-    text("0x");
     out_ = std::to_chars(out_, out_ + 16, value, 16).ptr;
     return *this;
   }
@@ -85,23 +103,24 @@ class EventText {
       ps = 0 - ps;
     }
     number(ps / kPsPerUs);
-    const std::uint64_t rest = ps % kPsPerUs;
+    const auto rest = static_cast<std::uint32_t>(ps % kPsPerUs);
     if (rest == 0) return *this;
-    // Six digits, with the zeros in front: those of a number that is seven, without its first.
-    const fmt::format_int digits(kPsPerUs + rest);
-    *out_++ = '.';
-    text({digits.data() + 1, 6});
+    *out_ = '.';
+    pair(out_ + 1, rest / 10'000);
+    pair(out_ + 3, rest / 100 % 100);
+    pair(out_ + 5, rest % 100);
+    out_ += 7;
     while (out_[-1] == '0') --out_;
     return *this;
   }
-  // How every event begins, `kind` being the value of "ph" as JSON has it; then its place and time.
-  EventText& begin(std::string_view kind, std::string_view name) {
-    return text(R"({"ph":)").text(kind).text(R"(,"name":")").escaped(name).text("\",");
+  // How most events begin, `head` being all up to the name; then where and when.
+  EventText& begin(std::string_view head, std::string_view name) {
+    return text(head).escaped(name);
   }
+  // Behind a string.
+  EventText& node(std::uint32_t node) { return text(R"(","pid":)").number(node); }
+  EventText& place(TracePlace lane) { return node(lane.node).text(R"(,"tid":)").number(lane.line); }
   EventText& at(TracePlace lane, Ps time) { return place(lane).text(R"(,"ts":)").us(time); }
-  EventText& place(TracePlace lane) {
-    return text(R"("pid":)").number(lane.node).text(R"(,"tid":)").number(lane.line);
-  }
   // As a member of the event; where there are none it has none.
   EventText& details(std::span<const TraceDetail> details) {
     std::string_view before = R"(,"args":{")";
@@ -114,7 +133,22 @@ class EventText {
   }
 
  private:
-  std::string& buffer_;
+  // Both digits of a number below 100.
+  static void pair(char* to, std::uint32_t value) { std::memcpy(to, &kPairs[2 * value], 2); }
+  // At least 10, at most 8 digits: two at a time, from the last ones on.
+  void eight_digits(std::uint32_t value) {
+    const std::size_t digits = value < 1'000        ? 2 + (value >= 100)
+                               : value < 100'000    ? 4 + (value >= 10'000)
+                               : value < 10'000'000 ? 6 + (value >= 1'000'000)
+                                                    : 8;
+    out_ += digits;
+    char* at = out_;
+    for (; value >= 100; value /= 100) pair(at -= 2, value % 100);
+    value >= 10 ? pair(at - 2, value) : void(at[-1] = static_cast<char>('0' + value));
+  }
+
+  std::vector<char>& buffer_;
+  std::size_t& filled_;
   char* out_;
 };
 
@@ -143,23 +177,19 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::string& path
 }
 
 TraceWriter::TraceWriter(int fd, std::string path, Form form)
-    : fd_(fd), path_(std::move(path)), form_(form) {
-  buffer_.reserve(kBufferBytes + 8 * kNameBytes);
-  if (form == Form::whole) buffer_ = "[\n";
+    : fd_(fd), path_(std::move(path)), form_(form), buffer_(kBufferBytes + 8 * kNameBytes) {
+  if (form != Form::whole) return;
+  std::memcpy(buffer_.data(), kBegin.data(), kBegin.size());
+  filled_ = kBegin.size();
 }
 
 TraceWriter::~TraceWriter() { (void)close(); }
 
-void TraceWriter::end_event() {
-  if (buffer_.size() >= kBufferBytes) flush();
-}
-
 void TraceWriter::name_node(std::uint32_t node, std::string_view name) {
   const std::string_view shown = cut(name);
-  EventText(buffer_, shown)
-      .begin(R"("M")", "process_name")
-      .text(R"("pid":)")
-      .number(node)
+  EventText(buffer_, filled_, shown)
+      .text(R"({"ph":"M","name":"process_name)")
+      .node(node)
       .text(R"(,"args":{"name":")")
       .escaped(shown)
       .text("\"}}");
@@ -168,14 +198,14 @@ void TraceWriter::name_node(std::uint32_t node, std::string_view name) {
 
 void TraceWriter::name_lane(TracePlace lane, std::string_view name) {
   const std::string_view shown = cut(name);
-  EventText(buffer_, shown)
-      .begin(R"("M")", "thread_name")
+  EventText(buffer_, filled_, shown)
+      .text(R"({"ph":"M","name":"thread_name)")
       .place(lane)
       .text(R"(,"args":{"name":")")
       .escaped(shown)
       .text("\"}}");
-  EventText(buffer_, "")
-      .begin(R"("M")", "thread_sort_index")
+  EventText(buffer_, filled_, "")
+      .text(R"({"ph":"M","name":"thread_sort_index)")
       .place(lane)
       .text(R"(,"args":{"sort_index":)")
       .number(lane.line)
@@ -187,8 +217,8 @@ void TraceWriter::interval(TracePlace lane, Ps from, Ps to, std::string_view nam
                            TraceDetail first, TraceDetail second) {
   const TraceDetail details[] = {first, second};
   const std::string_view shown = cut(name);
-  EventText(buffer_, shown, details)
-      .begin(R"("X")", shown)
+  EventText(buffer_, filled_, shown, details)
+      .begin(R"({"ph":"X","name":")", shown)
       .at(lane, from)
       .text(R"(,"dur":)")
       .us(to - from)
@@ -199,40 +229,37 @@ void TraceWriter::interval(TracePlace lane, Ps from, Ps to, std::string_view nam
 
 void TraceWriter::instant(TracePlace lane, Ps at, std::string_view name) {
   const std::string_view shown = cut(name);
-  EventText(buffer_, shown).begin(R"("i","s":"t")", shown).at(lane, at).text("}");
-  end_event();
-}
-
-void TraceWriter::arrow(std::string_view kind, TracePlace lane, Ps at, std::uint64_t id) {
-  EventText(buffer_, "")
-      .text(R"({"ph":)")
-      .text(kind)
-      .text(R"(,"name":"packet","cat":"packet","id":")")
-      .hexadecimal(id)
-      .text("\",")
+  EventText(buffer_, filled_, shown)
+      .begin(R"({"ph":"i","s":"t","name":")", shown)
       .at(lane, at)
       .text("}");
   end_event();
 }
 
+// Arrows are a quarter of a trace: the importers need no category of them, and chrome://tracing a
+// name, but no letter in it.
+void TraceWriter::arrow(std::string_view begin, TracePlace lane, Ps at, std::uint64_t id) {
+  EventText(buffer_, filled_, "").text(begin).hexadecimal(id).at(lane, at).text("}");
+  end_event();
+}
+
 void TraceWriter::arrow_begins(TracePlace lane, Ps at, std::uint64_t id) {
-  arrow(R"("s")", lane, at, id);
+  arrow(R"({"ph":"s","name":"","id":"0x)", lane, at, id);
 }
 
 void TraceWriter::arrow_passes(TracePlace lane, Ps at, std::uint64_t id) {
-  arrow(R"("t")", lane, at, id);
+  arrow(R"({"ph":"t","name":"","id":"0x)", lane, at, id);
 }
 
 void TraceWriter::arrow_ends(TracePlace lane, Ps at, std::uint64_t id) {
-  arrow(R"("f","bp":"e")", lane, at, id);
+  arrow(R"({"ph":"f","bp":"e","name":"","id":"0x)", lane, at, id);
 }
 
 void TraceWriter::counter(std::uint32_t node, Ps at, std::string_view name, std::uint64_t value) {
   const std::string_view shown = cut(name);
-  EventText(buffer_, shown)
-      .begin(R"("C")", shown)
-      .text(R"("pid":)")
-      .number(node)
+  EventText(buffer_, filled_, shown)
+      .begin(R"({"ph":"C","name":")", shown)
+      .node(node)
       .text(R"(,"ts":)")
       .us(at)
       .text(R"(,"args":{"value":)")
@@ -244,31 +271,31 @@ void TraceWriter::counter(std::uint32_t node, Ps at, std::string_view name, std:
 void TraceWriter::journey(std::uint32_t node, Ps from, Ps to, std::uint64_t id,
                           std::string_view name, std::span<const TraceDetail> details) {
   const std::string_view shown = cut(name);
-  const auto begin = [&](EventText& event, std::string_view kind, Ps at) -> EventText& {
-    return event.begin(kind, shown)
-        .text(R"("cat":"journey","id":")")
+  const auto begin = [&](EventText& event, std::string_view head, Ps at) -> EventText& {
+    return event.begin(head, shown)
+        .text(R"(","cat":"journey","id":"0x)")
         .hexadecimal(id)
-        .text(R"(","pid":)")
-        .number(node)
+        .node(node)
         .text(R"(,"ts":)")
         .us(at);
   };
   {
-    EventText event(buffer_, shown, details);
-    begin(event, R"("b")", from).details(details).text("}");
+    EventText event(buffer_, filled_, shown, details);
+    begin(event, R"({"ph":"b","name":")", from).details(details).text("}");
   }
   {
-    EventText event(buffer_, shown);
-    begin(event, R"("e")", to).text("}");
+    EventText event(buffer_, filled_, shown);
+    begin(event, R"({"ph":"e","name":")", to).text("}");
   }
   end_event();
 }
 
 void TraceWriter::write_out(std::size_t keep) {
-  if (fd_ < 0 || buffer_.size() <= keep) return;
-  const std::string_view whole = buffer_;
-  if (error_ == 0 && !write_all(fd_, whole.substr(0, whole.size() - keep))) error_ = errno;
-  buffer_.erase(0, buffer_.size() - keep);
+  if (fd_ < 0 || filled_ <= keep) return;
+  const std::size_t size = filled_ - keep;
+  if (error_ == 0 && !write_all(fd_, {buffer_.data(), size})) error_ = errno;
+  std::memmove(buffer_.data(), buffer_.data() + size, keep);
+  filled_ = keep;
 }
 
 void TraceWriter::flush() { write_out(form_ == Form::whole ? kLineEnd.size() : 0); }
@@ -276,8 +303,11 @@ void TraceWriter::flush() { write_out(form_ == Form::whole ? kLineEnd.size() : 0
 Result<void> TraceWriter::close() {
   if (fd_ < 0) return {};
   if (form_ == Form::whole) {
-    if (buffer_.ends_with(kLineEnd)) buffer_.resize(buffer_.size() - kLineEnd.size());
-    buffer_ += "\n]\n";
+    const std::string_view text(buffer_.data(), filled_);
+    if (text.ends_with(kLineEnd)) filled_ -= kLineEnd.size();
+    if (buffer_.size() < filled_ + kEnd.size()) buffer_.resize(filled_ + kEnd.size());
+    std::memcpy(buffer_.data() + filled_, kEnd.data(), kEnd.size());
+    filled_ += kEnd.size();
   }
   write_out(0);
   if (::close(fd_) != 0 && error_ == 0) error_ = errno;
@@ -286,23 +316,56 @@ Result<void> TraceWriter::close() {
   return {};
 }
 
-Result<void> merge_traces(const std::string& path, std::span<const std::string> parts) {
-  std::ofstream whole(path, std::ios::trunc | std::ios::binary);
-  const char* before = "[\n";
-  for (const std::string& name : parts) {
+namespace {
+
+// Joins what parts hold, in large pieces: the last line of each is looked at, and no other.
+class Joined {
+ public:
+  explicit Joined(const std::string& path) : whole_(path, std::ios::trunc | std::ios::binary) {}
+
+  void add(const std::string& name) {
     std::ifstream part(name, std::ios::binary);
-    for (std::string line; std::getline(part, line);) {
-      // The last line of a killed writer has no end.
-      if (part.eof() || !line.ends_with("},")) continue;
-      line.pop_back();
-      whole << before << line;
-      before = ",\n";
+    std::size_t kept = 0;  // of the line whose end has not been read
+    while (part) {
+      if (text_.size() < kept + kPieceBytes) text_.resize(kept + kPieceBytes);
+      part.read(text_.data() + kept, kPieceBytes);
+      const std::size_t filled = kept + static_cast<std::size_t>(part.gcount());
+      const std::string_view read(text_.data(), filled);
+      const std::size_t end = read.rfind('\n');
+      const std::size_t whole = end == std::string_view::npos ? 0 : end + 1;
+      if (whole > 0) put(read.substr(0, whole));
+      kept = filled - whole;
+      std::memmove(text_.data(), text_.data() + whole, kept);
     }
+    // The last line of a killed writer has no end, and is left out.
   }
-  if (before[0] == '[') whole << before;
-  whole << "\n]\n";
-  whole.close();
-  if (!whole) return cannot_write(path, errno);
+  bool close() {
+    whole_ << (began_ ? "" : kBegin) << kEnd;
+    whole_.close();
+    return whole_.good();
+  }
+
+ private:
+  static constexpr std::size_t kPieceBytes = 256 * 1024;
+
+  // Whole lines.
+  void put(std::string_view lines) {
+    lines.remove_suffix(kLineEnd.size());
+    whole_ << (began_ ? kLineEnd : kBegin) << lines;
+    began_ = true;
+  }
+
+  std::ofstream whole_;
+  std::vector<char> text_;
+  bool began_ = false;
+};
+
+}  // namespace
+
+Result<void> merge_traces(const std::string& path, std::span<const std::string> parts) {
+  Joined whole(path);
+  for (const std::string& name : parts) whole.add(name);
+  if (!whole.close()) return cannot_write(path, errno);
   return {};
 }
 

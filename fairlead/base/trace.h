@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
@@ -65,15 +66,18 @@ class TraceWriter {
 
  private:
   TraceWriter(int fd, std::string path, Form form);
-  void end_event();
-  void arrow(std::string_view kind, TracePlace lane, Ps at, std::uint64_t id);
+  void end_event() {
+    if (filled_ >= kBufferBytes) flush();
+  }
+  void arrow(std::string_view begin, TracePlace lane, Ps at, std::uint64_t id);
   void write_out(std::size_t keep);
 
   int fd_;
   std::string path_;
   Form form_;
   int error_ = 0;  // errno of the first write that failed; nothing is written after it
-  std::string buffer_;
+  std::vector<char> buffer_;
+  std::size_t filled_ = 0;  // of the buffer
 };
 
 // A lane of a writer, or none: what traced parts hold. Off, it costs a test of a null pointer.

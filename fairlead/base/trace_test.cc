@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -61,6 +63,10 @@ TEST_F(TraceTest, EventsReadBackAsTheyWere) {
   EXPECT_EQ(events[6]["id"], events[5]["id"]);
   EXPECT_EQ(events[6]["bp"], "e");
   EXPECT_EQ(events[6]["pid"], 4);
+  EXPECT_EQ(events[6]["ts"].get<double>(), 1'001'000'000);
+  EXPECT_EQ(events[5]["ts"].get<double>(), 1'000'000'000.000123);
+  // Expect: what the importers do without is not there
+  for (std::size_t i = 5; i < 7; ++i) EXPECT_FALSE(events[i].contains("cat"));
 }
 
 TEST_F(TraceTest, ATraceWithoutEventsIsADocument) {
@@ -78,6 +84,41 @@ TEST_F(TraceTest, ALargeTraceIsStreamed) {
   // Expect: all but a buffer was in the file before the end
   EXPECT_LE(fs::file_size(path("t.json")) - before, TraceWriter::kBufferBytes + 8);
   EXPECT_EQ(parsed("t.json").size(), std::size_t{kEvents});
+}
+
+TEST_F(TraceTest, NumbersOfEveryLengthAreWhatTheyWere) {
+  auto trace = writer("t.json", TraceWriter::Form::whole);
+  std::vector<std::int64_t> times;
+  for (std::int64_t power = 1; power < 10'000'000'000'000; power *= 10) {
+    for (const std::int64_t digit : {power - 1, power, power + 1, 9 * power, 25 * power + 4}) {
+      times.push_back(digit);
+    }
+  }
+  for (const std::int64_t ps : times) {
+    trace->counter(7, Ps{ps}, "level", static_cast<std::uint64_t>(ps));
+  }
+  ASSERT_TRUE(trace->close().ok());
+  const json events = parsed("t.json");
+  ASSERT_EQ(events.size(), times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    EXPECT_EQ(events[i]["args"]["value"], times[i]);
+    EXPECT_EQ(std::llround(events[i]["ts"].get<double>() * 1e6), times[i]);
+  }
+}
+
+TEST_F(TraceTest, LargePartsAreJoinedLineByLine) {
+  auto part = writer("part", TraceWriter::Form::part);
+  part->instant({0, 0}, Ps{0}, "first");
+  part->flush();
+  const std::string parts[] = {path("part")};
+  ASSERT_TRUE(merge_traces(path("t.json"), parts).ok());
+  EXPECT_EQ(parsed("t.json").size(), 1u);
+  for (int i = 0; i < 5'000; ++i) part->instant({0, 0}, nanoseconds(i), "tick");
+  ASSERT_TRUE(part->close().ok());
+  // Expect: parts larger than what is joined at once, each of their lines once
+  const std::string twice[] = {path("part"), path("part")};
+  ASSERT_TRUE(merge_traces(path("t.json"), twice).ok());
+  EXPECT_EQ(parsed("t.json").size(), 2u * 5'001u);
 }
 
 TEST_F(TraceTest, LongNamesAreCutAndLongDetailsAreNot) {

@@ -110,6 +110,10 @@ enum Flag : std::uint32_t {
   // watchdog of the real world sees no packet before it looks. It passes nothing that was sent
   // before it.
   kUrgent = 64,
+  // Packets: this one is a part of a message that another packet counts: a fragment behind the
+  // first, or a packet of the protocol that moves the message. It travels like any other, and is
+  // counted in PortCounters::parts_sent, so that messages_sent() tells messages from packets.
+  kPart = 128,
 };
 // Among the flags of a put, get or send to a rank: it goes by this rail (Caps::rails; counted from
 // 0), so that a client may spread what it moves itself. Copies of the network's keep to it where

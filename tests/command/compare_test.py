@@ -85,11 +85,35 @@ class Compare(unittest.TestCase):
         text = self.compare("--on", "myrinet-p3", "--lci", "hrx", "--no-what-if", "--repeat", "3",
                             "--faults", "drop=0.05")
         heading, row = text.splitlines()[:2]
-        for word in ("spread %", "host us", "waited %", "link %", "p99 us", "resent"):
+        for word in ("spread %", "host us", "waited %", "busiest link", "p99 us", "resent"):
             self.assertIn(word, heading)
         at = heading.index("spread %")
         # Expect: lost packets make a difference.
         self.assertGreater(float(row[at:at + len("spread %")]), 0)
+
+    def test_messages_are_not_packets(self):
+        (row,) = json_lines(self.compare("--json", "--on", "myrinet-p3", "--lci", "sdma",
+                                         "--no-what-if"))
+        heading, first = self.compare("--on", "myrinet-p3", "--lci", "sdma",
+                                      "--no-what-if").splitlines()[:2]
+        self.assertRegex(heading, r"ratio +messages +packets +bytes")
+        self.assertRegex(first, rf" 1\.00 +{row['messages']} +{row['packets']} +{row['bytes']} ")
+        # Expect: each that the program's ranks send each other, and those of collectives, which
+        # are small here: a packet each.
+        self.assertEqual(row["messages"], row["packets"] - row["counters"]["parts_sent"])
+        wide = [*SOR[:1], "--rows", "32", "--columns", "4096", "--iterations", "3"]
+        seen = {}
+        for lci in ("sdma-1k", "sdma", "sdma-4k"):
+            (seen[lci],) = json_lines(fairlead("compare", "-n", "4", "--on", "myrinet-p3", "--lci",
+                                               lci, "--json", "--no-what-if", *wide).stdout)
+        # Expect: as many messages whatever a packet holds, and more packets of smaller ones.
+        self.assertEqual(len({one["messages"] for one in seen.values()}), 1, seen)
+        self.assertGreater(seen["sdma-1k"]["packets"], seen["sdma"]["packets"])
+        self.assertGreater(seen["sdma"]["packets"], seen["sdma-4k"]["packets"])
+        self.assertGreater(seen["sdma-4k"]["packets"], seen["sdma-4k"]["messages"])
+        # Expect: what the library takes on the host is for each message, not for each packet.
+        for one in seen.values():
+            self.assertGreater(one["host_us_a_message"], 1)
 
     def test_programs_with_nothing_to_compare(self):
         answer = fairlead("compare", "-n", "1", "--on", "myrinet-p3", "--lci", "sdma,pio",
@@ -142,6 +166,17 @@ class Compare(unittest.TestCase):
                     self.assertIn(word.replace("<", "&lt;").replace('"', "&quot;"), html)
             self.assertGreater(html.count("<rect"), 4)
             self.assertNotIn("<script", html)
+            # Expect: what the hosts' time goes to, a row a run, no more than all of it.
+            hosts = html.partition("What the hosts' time goes to</h2>")[2].partition("</table>")[0]
+            self.assertEqual(re.findall(r"<th>(\w+)&nbsp;%", hosts),
+                             ["send", "receive", "poll", "protocol", "compute", "wait"])
+            rows = re.findall(r"<tr>(<td.*?)</tr>", hosts)
+            self.assertEqual(len(rows), 2)
+            for row in rows:
+                shares = [float(one) for one in re.findall(r"<td>([\d.]+)</td>", row)]
+                self.assertEqual(len(shares), 6)
+                self.assertLessEqual(sum(shares), 100.3)
+                self.assertGreater(sum(shares), 50)
 
     def test_a_resource_has_one_fill_on_the_whole_page(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -160,6 +195,19 @@ class Compare(unittest.TestCase):
         self.assertEqual({title: {fill} for fill, title in legend}, fills)
         # Expect: a number and its unit in one line.
         self.assertIn("&nbsp;% of the critical path", html)
+
+    def test_many_ranks_have_a_picture_of_who_sends_to_whom(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "page.html"
+            answer = fairlead("compare", "-n", "20", "--on", "myrinet-p3", "--no-what-if",
+                              "--html", str(path), *SOR)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            html = path.read_text()
+        pairs = set(re.findall(r"<title>(\d+) to (\d+): [\d.]+K? bytes, \d+ messages<", html))
+        # Expect: neighbours, in both directions.
+        self.assertEqual(pairs, {(str(a), str(b)) for a in range(20) for b in range(20)
+                                 if abs(a - b) == 1})
+        self.assertIn("38 pairs of ranks; those with most bytes:", html)
 
     @needs_chromium
     def test_the_page_in_a_browser_and_on_paper(self):

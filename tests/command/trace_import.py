@@ -6,7 +6,8 @@ time, of one time complete slices (X) first, the longest first, then the rest in
 Slices of a thread nest on a stack: one that ends behind the one it lies in is dropped. A flow
 begins (s), goes on (t) and, with "bp":"e", ends (f) at the innermost slice that is open on its
 thread; an end without it waits for the thread's next slice. A step or an end without a begin is
-dropped, and so is a point outside of every slice.
+dropped, and so is a point outside of every slice. Points are of one flow when their ids, names and
+categories are equal; a name or a category that is not there is equal to one that is not there.
 """
 import json
 import sys
@@ -86,7 +87,7 @@ class Import:
         return None
 
     def _flow(self, event):
-        name = event["cat"], event["name"], event["id"]
+        name = event.get("cat"), event.get("name"), event["id"]
         phase = event["ph"]
         flow = self.flows.get(name)
         if phase == "s":

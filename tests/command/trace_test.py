@@ -52,6 +52,11 @@ class Trace(unittest.TestCase):
                          ["host", "NI processor", "host DMA", "I/O bus", "send DMA", "link out",
                           "link in", "receive DMA"])
 
+    def test_a_message_takes_so_many_bytes(self):
+        # What is written is most of what a trace costs: 4,580 bytes a message were too many.
+        path = self.paths["fiber"]
+        self.assertLess(path.stat().st_size / self.summary(path)["messages"], 4400)
+
     def test_either_body_tells_the_same(self):
         fiber, process = (self.summary(self.paths[body]) for body in ("fiber", "process"))
         # Expect: the same times; a rank's own lines may end where its process does.

@@ -155,8 +155,9 @@ TEST_F(TracedModel, EveryPacketsStagesAreItsWholeJourney) {
       EXPECT_EQ(sum, ends[event["id"]] - began);
       // Expect: the bus, the NI and the wire take what the platform file says
       EXPECT_EQ(event["args"]["visibility_ps"], 1'200'000);
-      EXPECT_EQ(event["args"]["wait_credit_ps"], 0);
-      EXPECT_EQ(event["args"]["fetch_dma_ps"] == 0, std::string(lci) == "pio");
+      // and a stage that took no time is not there
+      EXPECT_FALSE(event["args"].contains("wait_credit_ps"));
+      EXPECT_EQ(!event["args"].contains("fetch_dma_ps"), std::string(lci) == "pio");
       // Expect: NI, link out, link in and their DMA engines, NI, host DMA; the fetch and its turn
       EXPECT_EQ(passed[event["id"]], std::string(lci) == "pio" ? 7 : 9);
     }

@@ -115,10 +115,12 @@ class Comparison {
     const Combination& one = first->combination;
     std::vector<std::string> environment = {"FAIRLEAD_MPI_PROFILE=" + file};
     if (!one.dsm_protocol.empty()) environment.push_back(dsm_variable(one.dsm_protocol));
-    const Result<void> started =
-        pool_.start(index, child_command({arguments_.choice, one.on, one.lci, "", "",
-                                          arguments_.body, environment, "", program_},
-                                         pool_.path(index, "stats")));
+    // Only a process has an environment of its own.
+    const std::string body = run::is_modelled(one.on) ? "process" : arguments_.body;
+    const Result<void> started = pool_.start(
+        index,
+        child_command({arguments_.choice, one.on, one.lci, "", "", body, environment, "", program_},
+                      pool_.path(index, "stats")));
     if (!started.ok()) return Json();
     if (!pool_.next()) return std::nullopt;
     const Result<Json> read = Json::parse(file_text(file));

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "fairlead/base/counters.h"
 #include "tools/fairlead/build_facts.h"
 #include "tools/fairlead/implementations.h"
 #include "tools/fairlead/json.h"
@@ -172,7 +173,9 @@ void add_inside(const Outcome& one, std::vector<std::string>& cells) {
   }
   cells.push_back(show_number(one.inside->host_us));
   cells.push_back(fmt::format("{:.0f}", one.inside->waited_percent));
-  cells.push_back(one.inside->link.empty() ? "-" : fmt::format("{:.0f}", one.inside->link_percent));
+  cells.push_back(one.inside->link.empty()
+                      ? "-"
+                      : fmt::format("{:.0f} %, {}", one.inside->link_percent, one.inside->link));
   cells.push_back(show_number(one.inside->p99_us));
 }
 
@@ -181,11 +184,12 @@ std::vector<std::string> headings_of(const std::vector<Outcome>& outcomes, bool 
   const bool repeated = std::any_of(outcomes.begin(), outcomes.end(),
                                     [](const Outcome& one) { return !one.repeats.empty(); });
   if (repeated) headings.emplace_back("spread %");
-  for (const char* const heading : {"ratio", "packets", "bytes", "acks", "resent", "stalls"}) {
+  for (const char* const heading :
+       {"ratio", "messages", "packets", "bytes", "acks", "resent", "stalls"}) {
     headings.emplace_back(heading);
   }
   if (modelled) {
-    for (const char* const heading : {"host us", "waited %", "link %", "p99 us"}) {
+    for (const char* const heading : {"host us", "waited %", "busiest link", "p99 us"}) {
       headings.emplace_back(heading);
     }
   }
@@ -235,6 +239,14 @@ std::uint64_t Outcome::counter(const std::string& name) const {
   return found == counters.end() ? 0 : found->second;
 }
 
+std::uint64_t Outcome::messages() const {
+  PortCounters sum;
+  sum.packets_sent = counter("packets_sent");
+  sum.multicasts_sent = counter("multicasts_sent");
+  sum.parts_sent = counter("parts_sent");
+  return messages_sent(sum);
+}
+
 std::string Outcome::lci() const { return implementation_used(combination.on, combination.lci); }
 
 std::string Outcome::name() const {
@@ -257,10 +269,15 @@ void read_statistics(const std::string& text, Outcome& outcome) {
   const Json inside = part_at(read.value(), "inside");
   if (const auto host_us = number_at(inside, "host_us_a_message")) {
     const Json link = part_at(inside, "busiest_link");
-    outcome.inside =
-        Inside{*host_us, number_at(part_at(inside, "host_percent"), "wait").value_or(0),
-               number_at(part_at(inside, "message_us"), "p99").value_or(0), text_at(link, "name"),
-               number_at(link, "percent").value_or(0)};
+    outcome.inside = Inside{*host_us,
+                            number_at(part_at(inside, "host_percent"), "wait").value_or(0),
+                            number_at(part_at(inside, "message_us"), "p99").value_or(0),
+                            text_at(link, "name"),
+                            number_at(link, "percent").value_or(0),
+                            {}};
+    for (const auto& [part, share] : part_at(inside, "host_percent").members()) {
+      if (share.is_number()) outcome.inside->host.emplace_back(part, share.number());
+    }
   }
   for (const auto& [name, value] : part_at(read.value(), "counters").members()) {
     if (value.is_unsigned()) outcome.counters[name] = value.whole();
@@ -307,12 +324,32 @@ Table comparison_table(const std::vector<Outcome>& outcomes, bool modelled) {
     if (repeated) cells.push_back(fmt::format("{:.1f}", spread_percent(one)));
     cells.push_back(fmt::format("{:.2f}", ratio_of(one, outcomes)));
     for (const std::uint64_t count :
-         {one.packets(), one.counter("bytes_sent"), one.counter("acks_sent"),
+         {one.messages(), one.packets(), one.counter("bytes_sent"), one.counter("acks_sent"),
           one.counter("retransmissions"), one.stalls()}) {
       cells.push_back(fmt::format("{}", count));
     }
     if (modelled) add_inside(one, cells);
     cells.push_back(explanation(one, outcomes));
+    table.add(cells);
+  }
+  return table;
+}
+
+Table host_times_table(const std::vector<Outcome>& outcomes) {
+  std::vector<std::string> headings = {"on", "lci"};
+  const auto counted = std::find_if(outcomes.begin(), outcomes.end(), [](const Outcome& one) {
+    return one.inside && !one.inside->host.empty();
+  });
+  if (counted == outcomes.end()) return Table(headings);
+  for (const auto& [part, percent] : counted->inside->host) headings.push_back(part + " %");
+  Table table(headings);
+  for (const Row& row : rows_of(outcomes, true)) {
+    const Outcome& one = *row.front();
+    if (!one.inside || one.inside->host.size() + 2 != headings.size()) continue;
+    std::vector<std::string> cells = {one.combination.on, names_of(row)};
+    for (const auto& [part, percent] : one.inside->host) {
+      cells.push_back(fmt::format("{:.1f}", percent));
+    }
     table.add(cells);
   }
   return table;
@@ -372,6 +409,7 @@ std::string comparison_json(const std::vector<Outcome>& outcomes, std::uint32_t 
       line["seconds"] = one.seconds;
       line["modelled"] = one.modelled;
       line["ratio"] = ratio_of(one, outcomes);
+      line["messages"] = one.messages();
       line["packets"] = one.packets();
       line["bytes"] = one.counter("bytes_sent");
       line["acks"] = one.counter("acks_sent");

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/fairlead/computing_note.h"
@@ -28,11 +29,13 @@ struct PathPart {
 
 // What happened inside the machine of a modelled run.
 struct Inside {
-  double host_us = 0;         // of the library, for each packet sent
+  double host_us = 0;         // of the library, for each message sent
   double waited_percent = 0;  // of the ranks' time
-  double p99_us = 0;          // of a message
+  double p99_us = 0;          // of a packet, from its sender's buffer to the end of its upcall
   std::string link;           // the busiest; empty: none is counted
   double link_percent = 0;
+  // What the ranks' time went to ("send", "wait"), per cent each, in the order of `--stats`.
+  std::vector<std::pair<std::string, double>> host;
 };
 
 struct Outcome {
@@ -47,7 +50,10 @@ struct Outcome {
   std::vector<PathPart> path;    // of a modelled run; its parts add up to the time
 
   std::uint64_t counter(const std::string& name) const;
-  std::uint64_t packets() const { return counter("packets_sent") + counter("multicasts_sent"); }
+  // Multicasts included: packets carry them, too.
+  std::uint64_t packets() const { return counter("packets_sent"); }
+  // What the programming systems sent; each is one packet or several (messages_sent()).
+  std::uint64_t messages() const;
   // A program of one rank, or one whose ranks keep to themselves.
   bool sends_nothing() const {
     return packets() + counter("puts") + counter("gets") + counter("atomics") == 0;
@@ -76,6 +82,8 @@ void read_statistics(const std::string& text, Outcome& outcome);
 // Modelled runs of a place that are equal in time and counters are one row ("sdma = sdma-hmc": the
 // program sends no multicast). The place's default is marked: "sdma (default) = sdma-hmc".
 Table comparison_table(const std::vector<Outcome>& outcomes, bool modelled);
+// What the hosts' time went to, a row for each of comparison_table(); empty: no machine counts.
+Table host_times_table(const std::vector<Outcome>& outcomes);
 // A sentence a place: which implementation to take, and what limits it; then what the runs took for
 // computing.
 std::string comparison_advice(const std::vector<Outcome>& outcomes);

@@ -185,6 +185,9 @@ std::string comparison_page(const std::vector<Outcome>& outcomes,
     if (!table.empty()) body += table.html();
   }
   body += fmt::format("<pre class=\"why\">{}</pre>\n", escaped(comparison_advice(outcomes)));
+  if (const Table hosts = host_times_table(outcomes); !hosts.empty()) {
+    body += "<h2>What the hosts' time goes to</h2>\n" + hosts.html();
+  }
   return page("Fairlead compare", body + traffic_html(profile));
 }
 

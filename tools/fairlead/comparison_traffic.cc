@@ -16,8 +16,10 @@ namespace fairlead::tools {
 
 namespace {
 
-// More ranks do not fit a page: the pairs with most bytes stand instead.
+// A table says each number of up to so many ranks, and a picture shows each pair of up to so many;
+// those with most bytes are named beside it.
 constexpr std::size_t kMatrixMost = 16;
+constexpr std::size_t kPictureMost = 256;
 constexpr std::size_t kPairsMost = 20;
 
 struct Traffic {
@@ -80,6 +82,56 @@ std::string matrix_html(const Pairs& pairs, std::size_t ranks) {
   return text + "</tbody></table>\n";
 }
 
+// A square a pair, darker for more bytes: each step of grey is four times as much as the next
+// lighter one, as pairs differ by powers.
+std::string picture_html(const Pairs& pairs, std::size_t ranks) {
+  constexpr double kSide = 560;  // pixels
+  constexpr double kEdge = 46;
+  constexpr int kSteps = 6;
+  constexpr int kTics = 8;
+  double most = 0;
+  for (const auto& [pair, traffic] : pairs) most = std::max(most, traffic.bytes);
+  const auto grey = [](int step) { return 225 - step * 220 / kSteps; };
+  const double cell = kSide / static_cast<double>(ranks);
+  std::string text = fmt::format(
+      "<figure class=\"wide\">\n<svg role=\"img\" xmlns=\"http://www.w3.org/2000/svg\" "
+      "viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
+      "<rect x=\"{2}\" y=\"{2}\" width=\"{3}\" height=\"{3}\" fill=\"#ffffff\" "
+      "stroke=\"#888888\"/>\n",
+      kEdge + kSide + 190, kEdge + kSide + 6, kEdge, kSide);
+  for (const auto& [pair, traffic] : pairs) {
+    if (pair.first >= ranks || pair.second >= ranks || traffic.bytes <= 0) continue;
+    const double below = std::log2(most / traffic.bytes) / 2;
+    const int step = std::clamp(kSteps - static_cast<int>(below), 0, kSteps);
+    text += fmt::format(
+        "<rect x=\"{0:.2f}\" y=\"{1:.2f}\" width=\"{2:.2f}\" height=\"{2:.2f}\" "
+        "fill=\"rgb({3}, {3}, {3})\"><title>{4} to {5}: {6} bytes, {7:.0f} "
+        "messages</title></rect>\n",
+        kEdge + cell * static_cast<double>(pair.second),
+        kEdge + cell * static_cast<double>(pair.first), cell, grey(step), pair.first, pair.second,
+        bytes_text(traffic.bytes), traffic.messages);
+  }
+  for (int tic = 0; tic < kTics; ++tic) {
+    const std::size_t rank = ranks * static_cast<std::size_t>(tic) / kTics;
+    const double at = kEdge + cell * (static_cast<double>(rank) + 0.5);
+    text += fmt::format(
+        "<text x=\"{0:.1f}\" y=\"{1}\" text-anchor=\"middle\">{2}</text>"
+        "<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{2}</text>\n",
+        at, kEdge - 6, rank, kEdge - 6, at + 4);
+  }
+  for (int step = kSteps; step >= 0; --step) {
+    const double y = kEdge + 22 * (kSteps - step);
+    text += fmt::format(
+        "<rect x=\"{0}\" y=\"{1}\" width=\"16\" height=\"16\" fill=\"rgb({2}, {2}, {2})\" "
+        "stroke=\"#888888\"/><text x=\"{3}\" y=\"{4}\">{5}{6} bytes</text>\n",
+        kEdge + kSide + 16, y, grey(step), kEdge + kSide + 40, y + 13,
+        step == kSteps ? "" : "about ", bytes_text(most / std::exp2(2 * (kSteps - step))));
+  }
+  return text +
+         "</svg>\n<figcaption>Bytes from a rank (down) to a rank (across).</figcaption>\n"
+         "</figure>\n";
+}
+
 std::string pairs_html(const Pairs& pairs) {
   std::vector<std::pair<std::pair<std::size_t, std::size_t>, Traffic>> all(pairs.begin(),
                                                                            pairs.end());
@@ -126,7 +178,12 @@ std::string traffic_html(const Json& profile) {
   if (pairs.empty()) {
     text += "<p>No messages between ranks but those that collectives send.</p>\n";
   } else {
-    text += size <= kMatrixMost ? matrix_html(pairs, size) : pairs_html(pairs);
+    if (size <= kMatrixMost) {
+      text += matrix_html(pairs, size);
+    } else {
+      if (size <= kPictureMost) text += picture_html(pairs, size);
+      text += pairs_html(pairs);
+    }
   }
   return text + "<h2>Sizes</h2>\n" + sizes_html(part_at(profile, "sizes"));
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fairlead/base/counters.h"
 #include "tools/fairlead/table.h"
 
 namespace fairlead::tools {
@@ -31,9 +32,9 @@ HostTimes host_sum(const Figures& figures) {
   return sum;
 }
 
-// What the program cannot use, for each packet that it sent.
+// What the program cannot use, for each message that it sent.
 double host_us_a_message(const run::RunReport& report, const HostTimes& sum) {
-  const std::uint64_t sent = report.counters.packets_sent + report.counters.multicasts_sent;
+  const std::uint64_t sent = messages_sent(report.counters);
   if (sent == 0) return 0;
   Ps library{};
   for (const HostPart part :

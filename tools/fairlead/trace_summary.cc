@@ -137,10 +137,10 @@ class Summarizer {
     message.from = static_cast<std::uint32_t>(from);
     message.to = static_cast<std::uint32_t>(to);
     for (std::size_t i = 0; i < kStages; ++i) {
+      // A stage that took no time is left out.
+      const std::string key = fmt::format("{}{}", kStageNames[i], kStageKeyEnd);
       std::uint64_t ps = 0;
-      if (!number(fmt::format("{}{}", kStageNames[i], kStageKeyEnd), ps)) {
-        return not_a_message(path_);
-      }
+      if (event.args.find(key) != nullptr && !number(key, ps)) return not_a_message(path_);
       message.stages[i] = Ps{static_cast<std::int64_t>(ps)};
       message.total += message.stages[i];
     }

@@ -9,8 +9,10 @@
 namespace fairlead::fabric::model {
 namespace {
 
-constexpr const char* kQueueNames[Figures::kQueues] = {
-    "send buffers taken", "receive queue", "NI work queue", "host DMA queue", "waiting for credit"};
+constexpr const char* kQueueNames[Figures::kQueues] = {"send buffers taken", "receive queue",
+                                                       "NI work queue",      "host DMA queue",
+                                                       "waiting for credit", "I/O bus busy, %"};
+constexpr std::uint32_t kWhole = 100;  // per cent
 
 bool is_of_ranks(Figures::Queue queue) {
   return queue == Figures::kSendBuffers || queue == Figures::kReceiveQueue;
@@ -87,8 +89,13 @@ double TimeHistogram::quantile_us(double share) const {
 Figures::Figures(const EvenNodes& ranks, std::uint32_t nodes, std::uint32_t send_buffers_each,
                  std::uint32_t host_buffers_each, std::span<const char* const> handler_names,
                  Hertz ni)
-    : running(ranks.ranks), hosts(ranks.ranks), ni_clock(ni), ended_(ranks.ranks), ranks_(ranks) {
-  const std::uint32_t capacities[kQueues] = {send_buffers_each, host_buffers_each, 0, 0, 0};
+    : running(ranks.ranks),
+      hosts(ranks.ranks),
+      ni_clock(ni),
+      shares_(nodes),
+      ended_(ranks.ranks),
+      ranks_(ranks) {
+  const std::uint32_t capacities[kQueues] = {send_buffers_each, host_buffers_each, 0, 0, 0, kWhole};
   for (std::size_t queue = 0; queue < kQueues; ++queue) {
     queues.emplace_back(kQueueNames[queue], capacities[queue]);
     gauges_[queue].resize(is_of_ranks(static_cast<Queue>(queue)) ? ranks.ranks : nodes);
@@ -101,10 +108,32 @@ void Figures::level(Queue queue, std::uint32_t index, Ps now, std::uint32_t leve
   Gauge& gauge = gauges_[queue][index];
   queues[queue].stayed(gauge.level, now - gauge.since);
   // Drawn once it has lasted: a queue that is filled and emptied at one time shows nothing.
-  if (writer_ != nullptr && now > gauge.since) {
-    draw(*writer_, ranks_, queue, index, gauge.since, gauge.level);
+  if (writer_ != nullptr && now > gauge.since) draw_level(queue, index);
+  gauge.level = level;
+  gauge.since = now;
+}
+
+void Figures::draw_level(Queue queue, std::uint32_t index) {
+  Gauge& gauge = gauges_[queue][index];
+  if (gauge.level == gauge.drawn) return;
+  draw(*writer_, ranks_, queue, index, gauge.since, gauge.level);
+  gauge.drawn = gauge.level;
+}
+
+void Figures::end_share(std::uint32_t node, Ps now) {
+  Share& share = shares_[node];
+  if (over_ || now <= share.since) return;
+  const Ps time = now - share.since;
+  // What was begun and goes on is of the next share.
+  const Ps used = std::min(share.busy - share.counted, time);
+  const auto percent = static_cast<std::uint32_t>(used.count * kWhole / time.count);
+  queues[kBusShare].stayed(percent, time);
+  // One that was never in use has no curve.
+  if (writer_ != nullptr && share.busy > Ps{0}) {
+    draw(*writer_, ranks_, kBusShare, node, share.since, percent);
   }
-  gauge = {level, now};
+  share.since = now;
+  share.counted += used;
 }
 
 void Figures::host_ended(Rank rank) {
@@ -115,15 +144,16 @@ void Figures::host_ended(Rank rank) {
 
 void Figures::conclude(Ps now) {
   if (over_) return;
+  for (std::uint32_t node = 0; node < shares_.size(); ++node) end_share(node, now);
   over_ = true;
   for (Rank rank = 0; rank < ended_.size(); ++rank) host_ended(rank);
-  for (std::size_t queue = 0; queue < kQueues; ++queue) {
+  for (std::size_t queue = 0; queue < kBusShare; ++queue) {
     for (std::uint32_t index = 0; index < gauges_[queue].size(); ++index) {
       Gauge& gauge = gauges_[queue][index];
       queues[queue].stayed(gauge.level, std::max(now - gauge.since, Ps{0}));
       // One that never changed has no curve.
       if (writer_ != nullptr && (gauge.level > 0 || gauge.since > Ps{0})) {
-        draw(*writer_, ranks_, static_cast<Queue>(queue), index, gauge.since, gauge.level);
+        draw_level(static_cast<Queue>(queue), index);
       }
       gauge.since = now;
     }

@@ -87,8 +87,11 @@ struct Figures {
     kNiWork,        // of an NI: what its control program has not begun with
     kDmaQueue,      // of an NI: transfers to and from the host
     kNoCredit,      // of an NI: packets that wait for their destination's window
+    kBusShare,      // of a node: its I/O bus in use, per cent over kShareTime each
     kQueues
   };
+  // A share over time is one over so much of it each.
+  static constexpr Ps kShareTime = microseconds(100);
 
   // `handler_names`: of the control program's, which turn a clock of `ni`.
   Figures(const EvenNodes& ranks, std::uint32_t nodes, std::uint32_t send_buffers_each,
@@ -104,6 +107,14 @@ struct Figures {
     if (over_) return;
     ++handlers[handler].count;
     handlers[handler].time += time;
+  }
+  // The I/O bus of `node` was in use for `busy` since the run began, what is begun and not over
+  // included. Said again and again, at rising times.
+  void bus(std::uint32_t node, Ps now, Ps busy) {
+    Share& share = shares_[node];
+    share.busy = busy;
+    if (now - share.since >= kShareTime) [[unlikely]]
+      end_share(node, now);
   }
   void begins(PacketId id, Ps at) {
     if (id >= began_.size()) began_.resize(std::size_t{id} * 2 + 64);
@@ -136,10 +147,20 @@ struct Figures {
  private:
   struct Gauge {
     std::uint32_t level = 0;
+    std::uint32_t drawn = UINT32_MAX;  // the last level that was; at first none
     Ps since{};
   };
+  struct Share {
+    Ps since{};
+    Ps counted{};  // of `busy`, before `since`
+    Ps busy{};
+  };
+  void end_share(std::uint32_t node, Ps now);
+  void draw_level(Queue queue, std::uint32_t index);
+
   std::array<std::vector<Gauge>, kQueues> gauges_;
-  std::vector<bool> ended_;  // by rank
+  std::vector<Share> shares_;  // by node
+  std::vector<bool> ended_;    // by rank
   bool over_ = false;
   std::vector<Ps> began_;  // by packet
   TraceWriter* writer_ = nullptr;

@@ -99,14 +99,16 @@ void Journeys::end(PacketId id, Peer to, std::uint32_t bytes, Ps at) {
   details[0] = {"from", journey->from};
   details[1] = {"to", to};
   details[2] = {"bytes", bytes};
+  std::size_t filled = 3;
   for (std::size_t i = 0; i < keys_.size(); ++i) {
-    details[i + 3] = {keys_[i].c_str(), static_cast<std::uint64_t>(journey->spent[i].count)};
+    // Most packets never meet some stages: waits above all.
+    if (journey->spent[i] == Ps{0}) continue;
+    details[filled++] = {keys_[i].c_str(), static_cast<std::uint64_t>(journey->spent[i].count)};
   }
   end_arrow(*journey);
   writer_.journey(journey->from, journey->began, journey->last,
                   journey->arrow != 0 ? journey->arrow : journey->number,
-                  fmt::format("{} bytes to node {}", bytes, to),
-                  std::span(details).first(keys_.size() + 3));
+                  fmt::format("{} bytes to node {}", bytes, to), std::span(details).first(filled));
   under_way_.erase(id);
 }
 

@@ -1,9 +1,9 @@
 // Where each packet of a traced machine is, and when: the stages of its way from the sending host's
 // call to the end of the receiving host's upcall, drawn as one asynchronous interval a packet with
-// the time of every stage, and as an arrow through the lanes it touches: part of the one that the
-// hosts' ports draw from a send to its upcall (base/packet_arrows.h), or, of what no client sent
-// to one other (acknowledgments, remote memory, multicasts), one of its own. Each kind of network
-// interface has its own stages.
+// the time of every stage that took some, and as an arrow through the lanes it touches: part of the
+// one that the hosts' ports draw from a send to its upcall (base/packet_arrows.h), or, of what no
+// client sent to one other (acknowledgments, remote memory, multicasts), one of its own. Each kind
+// of network interface has its own stages.
 #pragma once
 #include <array>
 #include <cstddef>

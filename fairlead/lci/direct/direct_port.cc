@@ -187,7 +187,7 @@ Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
   WordVector block;
   std::memcpy(&block, words, sizeof block);
   // What asks for a processor is marked where time is virtual.
-  constexpr std::uint32_t kRare = kAfter | kUrgent | kRailMask << kRailShift;
+  constexpr std::uint32_t kRare = kAfter | kUrgent | kPart | kRailMask << kRailShift;
   const std::uint32_t slow = options_.site == nullptr ? kRare : kRare | kSolicited;
   const bool straight = !dest.group && (flags & slow) == 0;
   if (straight && post_now(dest.id, route(chan, lane), block, data.data(), data.size()) ==
@@ -204,7 +204,9 @@ Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
   const Piece piece{data.data(), data.size()};
   if (!has_rail(dest, flags)) return Post::no_rail;
   if (const Post p = await_puts(dest, lane, flags); p != Post::done) return p;
-  if (dest.group) return send_to_group(dest, chan, lane, words, {&piece, 1}, flags);
+  if (dest.group) {
+    return counted(send_to_group(dest, chan, lane, words, {&piece, 1}, flags), flags);
+  }
   if (data.size() > caps_.inline_bytes_max) return Post::invalid;
   const fabric::PacketHeader header =
       marked(header_for(dest, chan, lane, words, data.size()), flags);
@@ -212,7 +214,7 @@ Post DirectPort::send_small(Dest dest, Chan chan, Lane lane, const Words& words,
   Post answer = behind ? Post::again_credit : post(header, {&piece, 1});
   if (answer != Post::done) answer = post_again(answer, header, {&piece, 1}, flags);
   if (answer == Post::done) count_sent(counters_, data.size());
-  return answer;
+  return counted(answer, flags);
 }
 
 // A send found no room. Inside an upcall it may not wait and, having reserved credit, may not be
@@ -357,13 +359,13 @@ Post DirectPort::send(Packet* handed, Chan chan, const Words& words, std::size_t
   if (packet.dest.group) {
     const Piece piece{packet.buffer, all};
     const Post answer = send_to_group(packet.dest, chan, packet.lane, words, {&piece, 1}, flags);
-    return finish_send(answer, &packet, done);
+    return finish_send(counted(answer, flags), &packet, done);
   }
   const fabric::PacketHeader header =
       marked(header_for(packet.dest, chan, packet.lane, words, all), flags);
   const Post answer = send_buffer(packet, header, flags);
   if (answer == Post::done) count_sent(counters_, all);
-  return finish_send(answer, &packet, done);
+  return finish_send(counted(answer, flags), &packet, done);
 }
 
 Post DirectPort::send_buffer(DirectPacket& packet, const fabric::PacketHeader& header,

@@ -199,6 +199,11 @@ class DirectPort final : public Port, public MatchingPort, public ReducingPort {
     refused_ = true;
     return answer;
   }
+  // Counts a part of a message, once its send with `flags` is answered.
+  Post counted(Post answer, std::uint32_t flags) {
+    if ((flags & kPart) != 0 && answer == Post::done) ++counters_.parts_sent;
+    return answer;
+  }
   Post finish_send(Post answer, DirectPacket* packet, Counter* done);
   static Keep on_arrived(void* self, const fabric::Incoming& packet) {
     return static_cast<DirectPort*>(self)->arrived(packet);

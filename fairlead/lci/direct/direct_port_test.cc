@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/base/counters.h"
 #include "fairlead/lci/client/fast_path.h"
 #include "fairlead/lci/direct/direct_port_fixture.h"
 #include "fairlead/lci/internal_channels.h"
@@ -103,6 +104,37 @@ TEST_P(DirectPortTest, AnInvalidDestinationOrSizeIsRefused) {
   EXPECT_EQ(port(0).send_small({2}, 7, Lane::request, words, {}, kNoBlock), Post::invalid);
   EXPECT_EQ(port(0).send_small({1}, 7, Lane::request, words, big, kNoBlock), Post::invalid);
   EXPECT_EQ(port(0).counters().packets_sent, 0u);
+}
+
+TEST_P(DirectPortTest, PartsOfMessagesArePacketsAndNoMessages) {
+  start(4);
+  std::vector<Inbox> boxes(4);
+  for (Rank r = 0; r < 4; ++r) port(r).bind(7, boxes[r].upcall(), {});
+  const auto small = pattern(8, 1);
+  const auto large = pattern(2'000, 2);
+  const auto send = [&](Dest to, std::uint32_t flags) {
+    ASSERT_EQ(port(0).send_small(to, 7, Lane::request, Words{}, small, kNoBlock | flags),
+              Post::done);
+    Packet* const packet = port(0).alloc(to, Lane::request, large.size(), kNoBlock);
+    ASSERT_NE(packet, nullptr);
+    const Piece piece{large.data(), large.size()};
+    ASSERT_EQ(port(0).send(packet, 7, Words{}, 0, {&piece, 1}, nullptr, kNoBlock | flags),
+              Post::done);
+  };
+  send({1}, kNoFlags);
+  send({1}, kPart);
+  ASSERT_TRUE(until([&] { return boxes[1].items.size() == 4; }));
+  // Expect: four packets, of which two begin a message.
+  EXPECT_EQ(port(0).counters().packets_sent, 4u);
+  EXPECT_EQ(messages_sent(port(0).counters()), 2u);
+  send({0, true}, kNoFlags);
+  send({0, true}, kPart);
+  for (Rank r = 1; r < 4; ++r) {
+    ASSERT_TRUE(until([&] { return boxes[r].items.size() == (r == 1 ? 8u : 4u); }));
+  }
+  // Expect: a multicast is one message, however many packets carry it, and whoever passes it on.
+  EXPECT_EQ(messages_sent(port(0).counters()), 4u);
+  for (Rank r = 1; r < 4; ++r) EXPECT_EQ(messages_sent(port(r).counters()), 0u);
 }
 
 TEST_P(DirectPortTest, PacketsOfEverySizeArriveInOrder) {

@@ -96,7 +96,7 @@ bool SoftwareGroup::transmit(Rank to, Lane lane, const Words& words,
   for (const Piece& piece : pieces) size += piece.size;
   Packet* packet = port_.alloc(dest, lane, size, kNoBlock);
   if (packet == nullptr) return false;
-  const Post answer = port_.send(packet, kGroupChan, words, 0, pieces, nullptr, kNoBlock);
+  const Post answer = port_.send(packet, kGroupChan, words, 0, pieces, nullptr, kNoBlock | kPart);
   if (answer == Post::done || answer == Post::pending) return true;
   port_.release(packet);
   return answer != Post::again_credit && answer != Post::again_buffer;
@@ -144,7 +144,7 @@ void SoftwareGroup::acknowledge(std::uint32_t id, Rank root) {
 
 bool SoftwareGroup::transmit_ack(Rank to, const Words& words) {
   const Post answer =
-      port_.send_small(Dest{to, false}, kGroupAckChan, Lane::control, words, {}, kNoBlock);
+      port_.send_small(Dest{to, false}, kGroupAckChan, Lane::control, words, {}, kNoBlock | kPart);
   return answer != Post::again_credit && answer != Post::again_buffer;
 }
 

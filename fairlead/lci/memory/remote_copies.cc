@@ -179,7 +179,7 @@ bool RemoteCopies::ask(Op& op) {
   range.size = end - range.offset;
   const Words words = {op.segment, id_of(op), permission_for(op.what), 0};
   const Post answer = port_.send_small(Dest{op.rank, false}, kKeyAskChan, Lane::request, words,
-                                       std::as_bytes(std::span(&range, 1)), kNoBlock);
+                                       std::as_bytes(std::span(&range, 1)), kNoBlock | kPart);
   if (again(answer)) return false;
   op.state = State::asked;
   if (answer != Post::done) finish(op, false);
@@ -525,7 +525,8 @@ Post RemoteCopies::send(const Note& note, Lane lane) {
   const KeyTold told{note.key, note.size};
   const auto all = std::as_bytes(std::span(&told, 1));
   return port_.send_small(Dest{note.rank, false}, note.chan, lane, note.words,
-                          note.chan == kKeyChan ? all : std::span<const std::byte>{}, kNoBlock);
+                          note.chan == kKeyChan ? all : std::span<const std::byte>{},
+                          kNoBlock | kPart);
 }
 
 void RemoteCopies::exposed(SegId segment, std::size_t size, std::span<const Rank> allowed) {

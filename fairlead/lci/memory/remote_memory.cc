@@ -258,12 +258,14 @@ Post RemoteMemory::send_piece(const Op& op, const Words& words, std::span<const 
   std::size_t size = 0;
   for (const Piece& piece : data) size += piece.size;
   const Chan chan = op.kind == Kind::put ? kPutChan : kGetChan;
+  const bool first = op.piece == 0 && op.sent == 0 && op.fragments.peek().index == 0;
+  const std::uint32_t flags = first ? kNoBlock : kNoBlock | kPart;
   if (size <= port_.caps(op.rank).inline_bytes_max && data.size() == 1)
     return port_.send_small(dest, chan, Lane::request, words,
-                            {static_cast<const std::byte*>(data[0].data), size}, kNoBlock);
+                            {static_cast<const std::byte*>(data[0].data), size}, flags);
   Packet* packet = port_.alloc(dest, Lane::request, size, kNoBlock);
   if (packet == nullptr) return Post::again_buffer;
-  const Post answer = port_.send(packet, chan, words, 0, data, nullptr, kNoBlock);
+  const Post answer = port_.send(packet, chan, words, 0, data, nullptr, flags);
   if (answer != Post::done && answer != Post::pending) port_.release(packet);
   return answer;
 }
@@ -333,8 +335,8 @@ bool RemoteMemory::send_put(Op& op) {
   }
   if (op.remote != kNoCounter) {
     const Words words = {op.remote, kNoSegment, 0, 0};
-    const Post answer =
-        port_.send_small(Dest{op.rank, false}, kBumpChan, Lane::request, words, {}, kNoBlock);
+    const Post answer = port_.send_small(Dest{op.rank, false}, kBumpChan, Lane::request, words, {},
+                                         kNoBlock | kPart);
     if (again(answer)) return false;
     if (answer != Post::done && answer != Post::pending) {
       fail(op);
@@ -414,7 +416,7 @@ bool RemoteMemory::send_word(Op& op) {
   Post answer;
   if (op.kind == Kind::fence) {
     const Words words = {op.active, 0, 0, 0};
-    answer = port_.send_small(dest, kFenceChan, Lane::request, words, {}, kNoBlock);
+    answer = port_.send_small(dest, kFenceChan, Lane::request, words, {}, kNoBlock | kPart);
   } else {
     const AtomicAsk ask{op.a, op.b, op.active, 0};
     const Words words = {
@@ -586,11 +588,12 @@ bool RemoteMemory::try_answer(const MemoryReply& reply) {
   const Dest dest{reply.rank, false};
   if (reply.size <= port_.caps(reply.rank).inline_bytes_max)
     return !again(port_.send_small(dest, reply.chan, Lane::reply, reply.words,
-                                   {reply.data, reply.size}, kNoBlock));
+                                   {reply.data, reply.size}, kNoBlock | kPart));
   Packet* packet = port_.alloc(dest, Lane::reply, reply.size, kNoBlock);
   if (packet == nullptr) return false;
   const Piece data{reply.data, reply.size};
-  const Post answer = port_.send(packet, reply.chan, reply.words, 0, {&data, 1}, nullptr, kNoBlock);
+  const Post answer =
+      port_.send(packet, reply.chan, reply.words, 0, {&data, 1}, nullptr, kNoBlock | kPart);
   if (answer != Post::done && answer != Post::pending) port_.release(packet);
   return !again(answer);
 }

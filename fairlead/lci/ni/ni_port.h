@@ -172,9 +172,11 @@ class alignas(kCacheLine) NiPort final
     }
     // The data is in a packet buffer by now: the caller's memory is its own again.
     complete(mine, chan, words, total);
+    if ((flags & kPart) != 0) ++counters_.parts_sent;
     if constexpr (Transfer::kHasQueues) mine.operand = flags >> kQueueShift;
     if (mine.for_group) {
       ++counters_.multicasts_sent;
+      ++counters_.parts_sent;  // the packet that carries it
       if (multicast_.post(mine, gathered, forwarded_below(mine.header.dest_rank))) {
         post(mine, gathered);
       }

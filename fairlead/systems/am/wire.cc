@@ -109,25 +109,25 @@ Post Wire::post_packet(const Item& item, const Head& head, const std::byte* data
   const lci::Words words = {first_word(head), head.to | std::uint32_t{head.from} << 16, head.bytes,
                             head.rank};
   const lci::Lane lane = lane_of(item.head);
+  const std::uint32_t flags = item.begun ? lci::kNoBlock | lci::kPart : lci::kNoBlock;
   const std::size_t inline_max = port_.caps(item.to).inline_bytes_max;
   if (front_bytes + bytes <= inline_max) {
     std::byte small[kHeadBytesMax + 256];
     if (bytes == 0) {
-      return port_.send_small({item.to}, chan_, lane, words, {front, front_bytes}, lci::kNoBlock);
+      return port_.send_small({item.to}, chan_, lane, words, {front, front_bytes}, flags);
     }
     if (front_bytes + bytes <= sizeof small) {
       std::copy_n(front, front_bytes, small);
       std::copy_n(data, bytes, small + front_bytes);
-      return port_.send_small({item.to}, chan_, lane, words, {small, front_bytes + bytes},
-                              lci::kNoBlock);
+      return port_.send_small({item.to}, chan_, lane, words, {small, front_bytes + bytes}, flags);
     }
   }
   lci::Packet* const packet = port_.alloc({item.to}, lane, front_bytes + bytes, lci::kNoBlock);
   if (packet == nullptr) return Post::again_buffer;
   std::copy_n(front, front_bytes, port_.body(packet).data());
   const Piece piece{data, bytes};
-  const Post answer = port_.send(packet, chan_, words, front_bytes, {&piece, bytes > 0 ? 1u : 0u},
-                                 nullptr, lci::kNoBlock);
+  const Post answer =
+      port_.send(packet, chan_, words, front_bytes, {&piece, bytes > 0 ? 1u : 0u}, nullptr, flags);
   if (answer != Post::done && answer != Post::pending) port_.release(packet);
   return answer;
 }

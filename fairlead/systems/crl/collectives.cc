@@ -155,10 +155,10 @@ void Collectives::send(const void* buffer, std::size_t bytes, const Caller& call
     const lci::Words words = {number_, static_cast<std::uint32_t>(sent),
                               static_cast<std::uint32_t>(bytes), 0};
     lci::Packet* const packet = port_.alloc(kEverybody, lci::Lane::request, part, lci::kNoFlags);
-    const Post answer = packet == nullptr
-                            ? Post::peer_down
-                            : port_.send(packet, broadcasts_, words, 0,
-                                         {&piece, part > 0 ? 1u : 0u}, nullptr, lci::kNoFlags);
+    const Post answer =
+        packet == nullptr ? Post::peer_down
+                          : port_.send(packet, broadcasts_, words, 0, {&piece, part > 0 ? 1u : 0u},
+                                       nullptr, sent == 0 ? lci::kNoFlags : lci::kPart);
     if (answer != Post::done && answer != Post::pending) fail(context_, caller, "a rank was lost");
     sent += part;
   } while (sent < bytes);

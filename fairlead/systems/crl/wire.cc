@@ -61,14 +61,16 @@ bool Wire::post_packet(const Item& item, std::span<const std::byte> data) {
       item.region != nullptr ? static_cast<std::uint32_t>(item.sent) : m.extra;
   const lci::Words words = {static_cast<std::uint32_t>(m.kind), m.rid, m.version, extra};
   const lci::Lane lane = lane_of(m.kind);
+  const std::uint32_t flags =
+      item.region != nullptr && item.sent > 0 ? lci::kNoBlock | lci::kPart : lci::kNoBlock;
   Post answer;
   if (data.size() <= port_.caps(item.to).inline_bytes_max) {
-    answer = port_.send_small({item.to}, chan_, lane, words, data, lci::kNoBlock);
+    answer = port_.send_small({item.to}, chan_, lane, words, data, flags);
   } else {
     lci::Packet* const packet = port_.alloc({item.to}, lane, data.size(), lci::kNoBlock);
     if (packet == nullptr) return false;
     const Piece piece{data.data(), data.size()};
-    answer = port_.send(packet, chan_, words, 0, {&piece, 1}, nullptr, lci::kNoBlock);
+    answer = port_.send(packet, chan_, words, 0, {&piece, 1}, nullptr, flags);
     if (answer != Post::done && answer != Post::pending) port_.release(packet);
   }
   // To a rank that is gone: the job is about to end, which who waits is told.

@@ -67,9 +67,10 @@ bool Wire::post(Rank to, Kind kind, std::uint64_t value, std::span<const std::by
                 bool behind_puts, std::size_t& sent) {
   const lci::Caps& caps = port_.caps(to);
   const std::size_t most = caps.mtu_bytes & ~std::size_t{3};
-  const std::uint32_t flags = lci::kNoBlock | (behind_puts ? lci::kAfter : lci::kNoFlags) |
+  const std::uint32_t whole = lci::kNoBlock | (behind_puts ? lci::kAfter : lci::kNoFlags) |
                               (calls(kind) ? lci::kSolicited : lci::kNoFlags);
   do {
+    const std::uint32_t flags = sent == 0 ? whole : whole | lci::kPart;
     const auto part = body.subspan(sent, std::min(most, body.size() - sent));
     const std::size_t left = body.size() - sent - part.size();
     const lci::Words words = {static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(value),

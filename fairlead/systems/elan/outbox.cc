@@ -40,7 +40,7 @@ void Outbox::send(lci::Dest to, const Key& key, const void* data, std::size_t si
     lci::Packet* const packet = port_.alloc(to, lci::Lane::request, piece.size, lci::kNoFlags);
     const Post answer = packet == nullptr ? Post::peer_down : lci::insist(port_, [&] {
       return port_.send(packet, chan_, head.words, 0, {&piece, piece.size > 0 ? 1u : 0u}, nullptr,
-                        lci::kNoFlags);
+                        moved == 0 ? lci::kNoFlags : lci::kPart);
     });
     if (!accepted(answer)) lost(to);
     moved += piece.size;
@@ -72,7 +72,8 @@ bool Outbox::send_on(Rank to, const Key& key, std::uint32_t note, const void* da
       return false;
     }
     if (!goes([&] {
-          return port_.send(packet, chan_, head.words, 0, {&piece, 1}, nullptr, flags);
+          return port_.send(packet, chan_, head.words, 0, {&piece, 1}, nullptr,
+                            moved == 0 ? flags : flags | lci::kPart);
         })) {
       port_.release(packet);
       return false;

@@ -211,7 +211,8 @@ Post Tports::send_answer(const Answer& answer) {
     return Post::done;
   }
   const lci::Words words = {answer.id, 0, 0, 0};
-  return port_.send_small({answer.to}, names_.answers, lci::Lane::reply, words, {}, lci::kNoBlock);
+  return port_.send_small({answer.to}, names_.answers, lci::Lane::reply, words, {},
+                          lci::kNoBlock | lci::kPart);
 }
 
 // What finds no room is tried again after a while. Who was lost needs none.

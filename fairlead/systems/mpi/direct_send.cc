@@ -124,7 +124,9 @@ Device::Sent Direct::push_eager(Request& send, std::uint32_t flags) {
     const lci::Words first = {first_word(Kind::eager_first, to.context), tag,
                               static_cast<std::uint32_t>(send.size), send.segment};
     const lci::Words more = {first_word(Kind::eager_more, to.context), send.segment, offset, 0};
-    if (!send_part(send, send.moved == 0 ? first : more, size, flags | (last ? 0u : lci::kMore))) {
+    const bool begins = send.moved == 0;
+    if (!send_part(send, begins ? first : more, size,
+                   flags | (last ? 0u : lci::kMore) | (begins ? 0u : lci::kPart))) {
       return Sent::blocked;
     }
     send.moved += size;
@@ -152,7 +154,8 @@ Device::Sent Direct::push_data(Request& send, std::uint32_t flags) {
     const lci::Words words = {first_word(Kind::data, 0), send.peer_id,
                               static_cast<std::uint32_t>(send.moved),
                               static_cast<std::uint32_t>(send.moved >> 32)};
-    if (!send_part(send, words, size, flags | (last ? 0u : lci::kMore))) {
+    // The offer was the message's first packet.
+    if (!send_part(send, words, size, flags | lci::kPart | (last ? 0u : lci::kMore))) {
       return Sent::blocked;
     }
     send.moved += size;
@@ -166,8 +169,9 @@ void Direct::reply(const Reply& made) {
 
 bool Direct::send_reply(const Reply& reply) {
   static_assert(sizeof reply.wanted <= 32, "send_small carries it on every fabric");
-  const Post answer = port_.send_small({reply.to}, kChannel, lci::Lane::reply, reply.words,
-                                       std::as_bytes(std::span(&reply.wanted, 1)), lci::kNoBlock);
+  const Post answer =
+      port_.send_small({reply.to}, kChannel, lci::Lane::reply, reply.words,
+                       std::as_bytes(std::span(&reply.wanted, 1)), lci::kNoBlock | lci::kPart);
   return accepted(answer, reply.to);
 }
 

@@ -85,7 +85,8 @@ bool Outgoing::push(Under& message, std::uint32_t flags, std::uint32_t packets_m
     const Head head = message.packets == 0
                           ? message.head
                           : Head::following(message.packets, size).numbered(message.head.number());
-    if (!send_packet(message, head, part, flags | (last ? 0u : lci::kMore))) return false;
+    const std::uint32_t place = (last ? 0u : lci::kMore) | (message.packets == 0 ? 0u : lci::kPart);
+    if (!send_packet(message, head, part, flags | place)) return false;
     if (message.packets++ == 0) {
       Number& next = next_number(message);
       next = (next + 1) & kNumberMask;

@@ -74,6 +74,7 @@ void NiHardware::count_turn(std::uint32_t kind, Ps began) const {
   parts_.figures->handled(
       kind,
       processor_.now() - began + parts_.firmware.step[static_cast<std::size_t>(Step::main_loop)]);
+  parts_.figures->bus(self(), processor_.now(), bus_.busy());
 }
 
 void NiHardware::trace(TraceWriter& writer) {

@@ -102,14 +102,17 @@ void WindowMessages::ask(Window& window, int target, const Combining& what,
         {operands.compare, (how & kCompares) != 0 ? bytes : 0},
         {own, has_operands ? bytes : 0}};
     if (!engine.free_work()) engine.port().charge({.ops = kSendOps + pieces.size()});
-    while (!try_send(to, lci::Lane::request, words, parts)) engine.wait_beside_device({}, call);
+    const std::uint32_t flags = first == 0 ? lci::kNoFlags : lci::kPart;
+    while (!try_send(to, lci::Lane::request, words, parts, flags)) {
+      engine.wait_beside_device({}, call);
+    }
     engine.wait_is_over();
     first += n;
   }
 }
 
 bool WindowMessages::try_send(Rank to, lci::Lane lane, const lci::Words& words,
-                              std::span<const Piece> pieces) {
+                              std::span<const Piece> pieces, std::uint32_t flags) {
   constexpr std::size_t kSmall = 256;
   lci::Port& port = process_.engine().port();
   std::size_t size = 0;
@@ -124,12 +127,13 @@ bool WindowMessages::try_send(Rank to, lci::Lane lane, const lci::Words& words,
   if (size <= std::min<std::size_t>(kSmall, port.caps(to).inline_bytes_max)) {
     std::byte body[kSmall];
     gather(body);
-    answer = port.send_small({to}, kWindowChannel, lane, words, {body, size}, lci::kNoBlock);
+    answer =
+        port.send_small({to}, kWindowChannel, lane, words, {body, size}, lci::kNoBlock | flags);
   } else {
     lci::Packet* const packet = port.alloc({to}, lane, size, lci::kNoBlock);
     if (packet == nullptr) return false;
     gather(port.body(packet).data());
-    answer = port.send(packet, kWindowChannel, words, size, {}, nullptr, lci::kNoBlock);
+    answer = port.send(packet, kWindowChannel, words, size, {}, nullptr, lci::kNoBlock | flags);
     if (answer != Post::done && answer != Post::pending) port.release(packet);
   }
   if (answer == Post::done || answer == Post::pending) return true;
@@ -231,7 +235,7 @@ void WindowMessages::on_request(const lci::Arrival& arrival) {
 void WindowMessages::answer(Rank to, const lci::Words& words, const std::byte* data,
                             std::size_t size) {
   const Piece piece{data, size};
-  if (late_.empty() && try_send(to, lci::Lane::reply, words, {&piece, 1})) return;
+  if (late_.empty() && try_send(to, lci::Lane::reply, words, {&piece, 1}, lci::kPart)) return;
   Late& late = late_.emplace_back();
   late.to = to;
   std::copy(std::begin(words), std::end(words), std::begin(late.words));
@@ -251,7 +255,10 @@ void WindowMessages::send_late(void* self) {
   std::size_t sent = 0;
   for (; sent < late.size(); ++sent) {
     const Piece piece{late[sent].data.data(), late[sent].data.size()};
-    if (!messages.try_send(late[sent].to, lci::Lane::reply, late[sent].words, {&piece, 1})) break;
+    if (!messages.try_send(late[sent].to, lci::Lane::reply, late[sent].words, {&piece, 1},
+                           lci::kPart)) {
+      break;
+    }
   }
   late.erase(late.begin(), late.begin() + static_cast<std::ptrdiff_t>(sent));
   if (!late.empty()) messages.try_later();

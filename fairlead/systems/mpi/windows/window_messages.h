@@ -63,7 +63,9 @@ class WindowMessages {
   void on_answer(const lci::Arrival& arrival);
   void answer(Rank to, const lci::Words& words, const std::byte* data, std::size_t size);
   // False: there is no room now.
-  bool try_send(Rank to, lci::Lane lane, const lci::Words& words, std::span<const Piece> pieces);
+  // `flags`: of what the Port is told beside kNoBlock.
+  bool try_send(Rank to, lci::Lane lane, const lci::Words& words, std::span<const Piece> pieces,
+                std::uint32_t flags);
   void try_later();
   std::uint32_t take_slot(const Asked& asked, const char* call);
 

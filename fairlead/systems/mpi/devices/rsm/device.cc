@@ -122,8 +122,9 @@ bool RsmDevice::send_letters() {
   bool moved = false;
   while (!letters_.empty()) {
     const Letter& letter = letters_.front();
-    const Post answer = port_.send_small({letter.peer}, kRsmChannel, lci::Lane::reply, letter.words,
-                                         std::as_bytes(std::span(&letter.body, 1)), lci::kNoBlock);
+    const Post answer =
+        port_.send_small({letter.peer}, kRsmChannel, lci::Lane::reply, letter.words,
+                         std::as_bytes(std::span(&letter.body, 1)), lci::kNoBlock | lci::kPart);
     if (!accepted(answer, letter.peer)) break;
     letters_.pop_front();
     moved = true;

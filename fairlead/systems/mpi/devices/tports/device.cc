@@ -215,7 +215,7 @@ bool TportsDevice::progress() {
 bool TportsDevice::send_slow(Rank peer, bool slow) {
   const lci::Words words = {first_word(Kind::slower, 0), slow ? 1u : 0u, 0, 0};
   const Post answer =
-      port_.send_small({peer}, kChannel, lci::Lane::reply, words, {}, lci::kNoBlock);
+      port_.send_small({peer}, kChannel, lci::Lane::reply, words, {}, lci::kNoBlock | lci::kPart);
   return answer != Post::again_credit && answer != Post::again_buffer;
 }
 
