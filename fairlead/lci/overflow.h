@@ -2,6 +2,7 @@
 // not be lost; the port stops taking what could produce more until these are gone.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>

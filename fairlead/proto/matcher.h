@@ -45,10 +45,12 @@ class Matcher {
   using Envelope = typename Rules::Envelope;
   using Wanted = typename Rules::Wanted;
   using Posted = IntrusiveList<Receive, &Receive::link>;
+  static constexpr std::size_t kFewBins = 16;
 
-  // `ranks` of the job bounds the bins, 16 to 1024, of 16 bytes each per side; they start as 16 and
-  // double where searches are long.
-  explicit Matcher(Rank ranks);
+  // `ranks` of the job bounds the bins, 16 to 1024, of 16 bytes each per side; they double where
+  // searches are long. `bins`: a power of two up to 16, of which they start as one where there are
+  // many matchers that see little.
+  explicit Matcher(Rank ranks, std::size_t bins = kFewBins);
 
   // The earliest message that `receive` matches, removed; else posts it and returns nullptr.
   Message* post(Receive* receive) {
@@ -108,7 +110,6 @@ class Matcher {
   using Bin = IntrusiveList<Message, &Message::in_bin>;
   using All = IntrusiveList<Message, &Message::in_all>;
 
-  static constexpr std::size_t kFewBins = 16;
   static constexpr int kLongSearch = 8;
   // Receives that lie in lists again.
   static constexpr std::size_t kFewPosted = 4;
@@ -142,7 +143,7 @@ class Matcher {
   std::size_t bin(const Envelope& e) const { return Rules::bin(e) & bin_mask_; }
 
   std::uint64_t next_order_ = 0;
-  std::size_t bin_mask_ = kFewBins - 1;
+  std::size_t bin_mask_;
   std::size_t bin_mask_max_;
   std::vector<Posted> posted_;
   Posted posted_any_;

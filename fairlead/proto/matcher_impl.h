@@ -10,10 +10,11 @@
 
 namespace fairlead::proto {
 template <class Rules>
-Matcher<Rules>::Matcher(Rank ranks)
-    : bin_mask_max_(std::bit_ceil(std::clamp<std::size_t>(ranks, kFewBins, 1024)) - 1),
-      posted_(kFewBins),
-      early_(kFewBins) {}
+Matcher<Rules>::Matcher(Rank ranks, std::size_t bins)
+    : bin_mask_(bins - 1),
+      bin_mask_max_(std::bit_ceil(std::clamp<std::size_t>(ranks, kFewBins, 1024)) - 1),
+      posted_(bins),
+      early_(bins) {}
 
 template <class Rules>
 void Matcher<Rules>::grow() {

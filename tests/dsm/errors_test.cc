@@ -3,10 +3,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <functional>
 #include <string>
 
 #include "fairlead/systems/dsm/dsm.h"
+#include "fairlead/systems/dsm/system_calls.h"
 #include "tests/expect_words.h"
 #include "tests/port/port_worlds.h"
 
@@ -171,6 +174,36 @@ TEST(DsmErrors, ChildrenOfFork) {
                             run::current()->abort_job(3, words_of_a_child(shared));
                           }),
                {"rank 1", "a child of fork", "copy what it needs", "exit code 1"});
+}
+
+// A text goes through a pipe, out of a page that is elsewhere and into one.
+TEST(DsmSystemCalls, HaveTheirBuffersHere) {
+  expect_words(failure_of("shm",
+                          [](Dsm& dsm) {
+                            static char* shared;
+                            if (dsm.self() == 0) {
+                              shared = static_cast<char*>(dsm.allocate(2 * dsm::kPageBytes));
+                              std::strcpy(shared, "from rank 0");
+                              shared[dsm::kPageBytes] = 'x';
+                              dsm.distribute(&shared, sizeof shared);
+                            }
+                            dsm.barrier();
+                            char* const second = shared + dsm::kPageBytes;
+                            constexpr std::size_t kBytes = sizeof "from rank 0";
+                            int ends[2];
+                            if (dsm.self() == 1 && pipe(ends) == 0) {
+                              const bool bare =
+                                  ::write(ends[1], shared, kBytes) < 0 && errno == EFAULT;
+                              const bool out = dsm::write(dsm, ends[1], shared, kBytes) == kBytes;
+                              const bool in = dsm::read(dsm, ends[0], second, kBytes) == kBytes;
+                              if (!bare || !out || !in)
+                                run::current()->abort_job(4, "a call failed");
+                            }
+                            dsm.barrier();
+                            if (dsm.self() == 2) run::current()->abort_job(3, second);
+                            dsm.barrier();
+                          }),
+               {"from rank 0"});
 }
 
 // A program may have blocked them before.

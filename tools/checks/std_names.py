@@ -21,6 +21,7 @@ HEADERS = {
     "condition_variable": "condition_variable",
     "cstdint": "int8_t int16_t int32_t int64_t intptr_t uint8_t uint16_t uint32_t uint64_t "
                "uintptr_t",
+    "cstdio": "FILE fread fwrite",
     "cstdlib": "abort exit free getenv malloc strtoull",
     "cstring": "memchr memcmp memcpy memmove memset strcmp strlen",
     "deque": "deque",

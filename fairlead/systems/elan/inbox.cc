@@ -15,7 +15,7 @@ Inbox::Inbox(run::Context& context, lci::Chan chan, const char* what, std::uint6
       what_(what),
       outbox_(context, chan, what),
       context_bits_(context_bits),
-      matcher_(port_.size()) {
+      matcher_(port_.size(), 1) {
   port_.bind(chan_,
              {[](void* self, lci::Packet*, const lci::Arrival& arrival) {
                 static_cast<Inbox*>(self)->arrived(arrival.source, arrival.via_group, arrival.words,

@@ -79,7 +79,7 @@ class TportProgram {
 
   // `memory_bytes`: of the interface's, for messages that wait. `units` outlives it.
   TportProgram(Units& units, Rank ranks, std::uint64_t memory_bytes)
-      : units_(units), matcher_(ranks), memory_bytes_(memory_bytes) {}
+      : units_(units), matcher_(ranks, 1), memory_bytes_(memory_bytes) {}
 
   // A packet of the channel. False: it is no message's.
   bool arrived(Rank from, const std::uint32_t (&words)[4], std::span<const std::byte> data);
