@@ -136,5 +136,28 @@ TEST_P(Loss, every_byte_comes_once) {
   }
 }
 
+// The network itself loses, doubles and corrupts packets, under what the network interfaces of a
+// modelled machine move: unreliable virtual interfaces bear it, and reliable ones see nothing of
+// it.
+class WireLoss : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_PORT_TESTS_IN(WireLoss,
+                          ::testing::Values("via", "via-unreliable", "via-unreliable+selective"));
+
+TEST_P(WireLoss, every_byte_comes_once) {
+  run::WorldOptions options = options_of(chosen(GetParam() + " millennium/via-nirx"), 3);
+  options.faults = "drop=0.01,dup=0.01,corrupt=0.01";
+  const Result<run::RunReport> report = run::run_world(options, [](run::Context& rank) {
+    return splitc::start(&rank, [&rank] {
+      Turns made(rank.port());
+      bool good = true;
+      for (int i = 1; i <= 40; ++i) good = made.turn(i % 8 == 0) && good;
+      return good ? 0 : 1;
+    });
+  });
+  ASSERT_TRUE(report.ok()) << report.error().text;
+  EXPECT_EQ(report.value().exit_code, 0) << report.value().failure;
+  EXPECT_GT(report.value().counters.retransmissions, 0u);
+}
+
 }  // namespace
 }  // namespace fairlead::port_test

@@ -14,7 +14,8 @@ void add_splitc_option(CLI::App& app, std::string& choice) {
          "the same between nodes and loads and stores within one, via, virtual "
          "interfaces, via-unreliable, unreliable ones, or am, Active Messages in packets "
          "(default: direct). Behind the name: direct+aggregate, small stores together; via+gather, "
-         "via-unreliable+gather, via+rdma, blocks without copies")
+         "via-unreliable+gather, via+rdma, blocks without copies; via-unreliable+selective, "
+         "what is lost sent again alone")
       ->type_name("NAME");
 }
 

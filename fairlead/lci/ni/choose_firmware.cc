@@ -136,6 +136,8 @@ Result<std::unique_ptr<NiSide>> make_program(const Implementation& implementatio
   options.tree = implementation.tree;
   options.translates = implementation.transfer == TransferKind::rcpy;
   options.anonymous_pages = kAnonymousPages;
+  const ViaDescriptorOptions descriptors{params.tlb_entries, params.send_buffers,
+                                         params.host_buffers, options.ranks_here};
   std::unique_ptr<NiSide> made;
   if (implementation.reliability == ReliabilityKind::nirx) {
     if (options.receive_buffers <= proto::edge_classes(members)) {
@@ -143,10 +145,14 @@ Result<std::unique_ptr<NiSide>> make_program(const Implementation& implementatio
                                implementation.name, options.receive_buffers, members,
                                proto::edge_classes(members) + 1)};
     }
-    made = std::make_unique<OnNi<proto::GoBackN>>(
-        machine, node,
-        proto::GoBackN({params.resend_window, params.resend_timeout, params.ack_delay, kTriesMax}),
-        options, fatal);
+    proto::GoBackN flow({params.resend_window, params.resend_timeout, params.ack_delay, kTriesMax});
+    if (implementation.transfer == TransferKind::via) {
+      using Program = ViaProgram<fabric::model::NiHardware, proto::GoBackN>;
+      made = std::make_unique<ProgrammedNi<Program>>(machine, node, std::move(flow), options, fatal,
+                                                     descriptors);
+    } else {
+      made = std::make_unique<OnNi<proto::GoBackN>>(machine, node, std::move(flow), options, fatal);
+    }
     return made;
   }
   if (implementation.reliability == ReliabilityKind::hrx) {
@@ -163,8 +169,6 @@ Result<std::unique_ptr<NiSide>> make_program(const Implementation& implementatio
   }
   proto::CreditWindow flow(machine.nodes(), window);
   if (implementation.transfer == TransferKind::via) {
-    const ViaDescriptorOptions descriptors{params.tlb_entries, params.send_buffers,
-                                           params.host_buffers, options.ranks_here};
     using Program = ViaProgram<fabric::model::NiHardware, proto::CreditWindow>;
     made = std::make_unique<ProgrammedNi<Program>>(machine, node, std::move(flow), options, fatal,
                                                    descriptors);

@@ -92,10 +92,12 @@ Result<Implementation> parse_implementation(std::string_view name) {
                     "choose; --lci gm",
                     name)};
   }
-  if (made.transfer == TransferKind::via && (parts[1] != nullptr || parts[2] != nullptr)) {
+  if (made.transfer == TransferKind::via &&
+      (made.reliability == ReliabilityKind::hrx || parts[2] != nullptr)) {
     return Error{
-        fmt::format("--lci {}: its control program has reliable virtual interfaces, and "
-                    "hosts pass multicasts on: nothing to choose; --lci via",
+        fmt::format("--lci {}: its control program has virtual interfaces, and hosts pass "
+                    "multicasts on: nothing to choose but whether it sends again what was lost; "
+                    "--lci via, via-nirx",
                     name)};
   }
   if (const std::string_view reason = why_not(made); !reason.empty()) {

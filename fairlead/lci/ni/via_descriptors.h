@@ -169,7 +169,8 @@ class ViaDescriptors {
     const fabric::ViOp op = op_of(packet);
     if (op == fabric::ViOp::read_data) ++left_;
     const bool is_piece = op == fabric::ViOp::message || op == fabric::ViOp::message_write;
-    if (is_piece && !is_connected(packet)) nobodys(packet);
+    if (is_piece && (!is_connected(packet) || is_lost(peer, packet))) nobodys(packet);
+    if (packet.header.client.kind == fabric::PacketKind::data) note_sent(peer, packet);
     ni_.transmit(peer, id);
   }
   PacketId image(PacketId id) { return ni_.image(id); }
@@ -192,6 +193,12 @@ class ViaDescriptors {
     Read what;
     std::uint16_t data_bytes;
   };
+  // Numbers of packets that went to a peer.
+  struct Sent {
+    std::uint32_t newest = 0;
+    std::uint32_t last = 0;
+    bool any = false;
+  };
   struct Place {
     std::uint32_t sent = 0;
     std::uint32_t received = 0;
@@ -213,6 +220,28 @@ class ViaDescriptors {
     const std::uint32_t name = packet.header.job;
     auto* const end = ni_.vi_table().end(name & 0xffff);
     return end != nullptr && end->is(packet.place, static_cast<std::uint8_t>(name >> 16));
+  }
+  // A flow sends it again, as it was lost or its acknowledgment was: the first one of those that
+  // it sends again together, which the receiver, if it has not got it, waits for. Unreliable
+  // virtual interfaces lose it.
+  template <class Packet>
+  bool is_lost(Peer peer, const Packet& packet) {
+    if (peer >= sent_.size()) return false;
+    const Sent& sent = sent_[peer];
+    const std::uint32_t sequence = packet.header.sequence;
+    const bool again = static_cast<std::int32_t>(sequence - sent.newest) <= 0;
+    auto* const end = ni_.vi_table().end(packet.header.job & 0xffff);
+    return sent.any && again && sequence != sent.last + 1 && end != nullptr && !end->breaks;
+  }
+  template <class Packet>
+  void note_sent(Peer peer, const Packet& packet) {
+    if (peer >= sent_.size()) sent_.resize(peer + 1);
+    Sent& sent = sent_[peer];
+    sent.last = packet.header.sequence;
+    if (!sent.any || static_cast<std::int32_t>(sent.last - sent.newest) > 0) {
+      sent.newest = sent.last;
+    }
+    sent.any = true;
   }
   // Its host has flushed the send, and may have changed the data before they were read. It has its
   // number, and is for no virtual interface.
@@ -255,6 +284,7 @@ class ViaDescriptors {
   Ring<Reading> reads_;  // the host DMA engine works first in, first out
   std::vector<proto::VirtualPage> tlb_;
   std::vector<Place> places_;
+  std::vector<Sent> sent_;  // by peer, as they were met
   std::uint64_t misses_ = 0;
   Ring<PacketId> rdma_;
   Ring<PacketId> messages_;

@@ -32,8 +32,8 @@ class ViaMessages {
     op == fabric::ViOp::send_token ? sends_.on_descriptor(id) : receives_.on_descriptor(id);
   }
   void on_fragment(PacketId id) { sends_.on_fragment(id); }
-  // A piece of the message of this token has left.
-  void on_transmitted(PacketId token) { sends_.on_transmitted(token); }
+  // A packet with this origin has left. True: it was a piece of a message, for the first time.
+  bool on_transmitted(PacketId origin) { return sends_.on_transmitted(origin); }
   void on_landed(PacketId id) { receives_.on_landed(id); }
 
   // At the end of each turn: what has come in it, and what there is room for.

@@ -255,6 +255,28 @@ TEST_F(ViaMessagesTest, AReceiveIsScatteredOverSeveralPlaces) {
   expect({"send to 3"});
 }
 
+TEST_F(ViaMessagesTest, AnUnreliableMessageThatLosesItsEndLeavesItsReceiveToTheNext) {
+  connect({false, false});
+  post_receive();
+  post_receive();
+  message(2000, 0, 900);
+  const std::uint32_t descriptor = ni_.last();
+  describe(descriptor, {{6000, 5, 2000}});
+  program_.on_fetched(descriptor);
+  EXPECT_EQ(done(), (std::vector<std::string>{"fetch 64", "land 900 at 6000"}));
+  // Expect: what follows the gap is dropped
+  message(2000, 1800, 200);
+  EXPECT_EQ(done(), std::vector<std::string>{});
+  message(40, 0, 40);
+  EXPECT_EQ(done(), std::vector<std::string>{"fetch 64"});
+  const std::uint32_t again = ni_.last();
+  EXPECT_EQ(ni_.vi_table().end(2)->receives.size(), 1u);
+  describe(again, {{6000, 5, 2000}});
+  program_.on_fetched(again);
+  EXPECT_EQ(done(), (std::vector<std::string>{"land 40 at 6000", "tell 0"}));
+  EXPECT_EQ(ni_.told[0].bytes, 40u);
+}
+
 TEST_F(ViaMessagesTest, EachMessageTakesAReceiveOfItsOwn) {
   post_receive();
   post_receive();

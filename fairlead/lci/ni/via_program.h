@@ -12,7 +12,9 @@
 // send by virtual interfaces of their own, by the descriptors that they have posted
 // (via_messages.h).
 //
-// Between NIs a flow of proto/flow.h, so that nothing is lost: reliable delivery.
+// Between NIs a flow of proto/flow.h, so that nothing is lost: reliable delivery. Where the network
+// loses packets that flow sends them again (GoBackN), but those of unreliable virtual interfaces
+// (via_descriptors.h).
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -84,11 +86,8 @@ class ViaProgram {
   }
   void on_transmitted(PacketId origin, std::uint32_t place) {
     turn([&] {
-      if (origin != fabric::kNoPacket && is(origin, fabric::ViOp::send_token)) {
-        messages_.on_transmitted(origin);
-      } else {
-        packets_.on_transmitted(origin, place);
-      }
+      if (origin != fabric::kNoPacket && messages_.on_transmitted(origin)) return;
+      packets_.on_transmitted(origin, place);
     });
   }
   void on_received(PacketId id) {

@@ -89,6 +89,10 @@ class ViaReceives {
       const Incoming& message = (at++)->second;
       if (message.is_ready && end_of(name, message) == nullptr) forget(name);
     }
+    std::erase_if(resumed_, [this](const auto& each) {
+      const auto* const end = parts_.ni.vi_table().end(each.first & 0xffff);
+      return end == nullptr || end->connection != static_cast<std::uint8_t>(each.first >> 16);
+    });
   }
 
  private:
@@ -134,14 +138,20 @@ class ViaReceives {
         return parts_.over(id);
       }
     }
-    if (end.receives.empty()) {
+    const std::uint32_t name = Parts::name_of(head.queue, head.connection);
+    const auto resumed = resumed_.find(name);
+    if (resumed == resumed_.end() && end.receives.empty()) {
       turn_away(end, fabric::ViTold::no_descriptor, from, fabric::kViRemoteDescriptorError);
       return parts_.over(id);
     }
-    const std::uint32_t name = Parts::name_of(head.queue, head.connection);
     Incoming& made = incoming_[name];
-    made.token = end.receives.front();
-    end.receives.pop_front();
+    if (resumed != resumed_.end()) {
+      made.token = resumed->second;
+      resumed_.erase(resumed);
+    } else {
+      made.token = end.receives.front();
+      end.receives.pop_front();
+    }
     made.descriptor = parts_.ni.make_scratch(Parts::kDescriptorMax);
     made.place = packet.to;
     made.from = from;
@@ -199,8 +209,14 @@ class ViaReceives {
     const std::uint32_t name = Parts::name_of(head.queue, head.connection);
     const auto& packet = parts_.ni.packet(id);
     const std::uint32_t data = packet.header.client.size - Parts::before_data(packet);
-    // Another message's, where the rest of this one does not come.
+    // Another message's, where the rest of this one does not come: unreliable virtual interfaces
+    // may lose it, and the next message takes its receive.
     const bool fits = head.offset == message.got && head.sequence == message.head.sequence;
+    if (!fits && head.offset == 0 && !end.breaks) {
+      resumed_[name] = message.token;
+      forget(name);
+      return begin(id, head, end);
+    }
     if (!fits) return parts_.over(id);
     if (!is_permitted(message, end, data)) {
       refuse(message, name, end,
@@ -282,6 +298,8 @@ class ViaReceives {
 
   Parts& parts_;
   std::map<std::uint32_t, Incoming> incoming_;  // by the name of the end that it is for
+  // Receives of messages of which a part was lost: the next message's, before all that is posted.
+  std::map<std::uint32_t, fabric::ViToken> resumed_;
 };
 
 }  // namespace fairlead::lci

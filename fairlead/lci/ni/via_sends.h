@@ -66,12 +66,23 @@ class ViaSends {
                 fragment.fetch_bytes);
     parts_.ni.free_packet(id);
   }
-  // A piece has left for the network.
-  void on_transmitted(PacketId id) {
+  // A packet with this origin has left for the network: of a flow that sends again the packet that
+  // it keeps, else the token. True: it was a piece of a message, for the first time.
+  bool on_transmitted(PacketId origin) {
+    PacketId id = origin;
+    if constexpr (Packets::kRetransmits) {
+      const auto found = pieces_.find(origin);
+      if (found == pieces_.end()) return false;
+      id = found->second;
+      pieces_.erase(found);
+    } else if (parts_.ni.packet(id).source != static_cast<std::uint8_t>(ViOp::send_token)) {
+      return false;
+    }
     parts_.ni.charge(Step::transmit_done);
     --staged_;
     --messages_.at(id).under_way;
     finish(id);
+    return true;
   }
   // The other side has it in memory.
   void arrived_there(const fabric::ViMessageHead& head) {
@@ -202,7 +213,11 @@ class ViaSends {
     const PacketId made = parts_.make_packet(
         end, message.is_write ? ViOp::message_write : ViOp::message, head, before + bytes);
     auto& piece = parts_.ni.packet(made);
-    piece.origin = id;
+    if constexpr (Packets::kRetransmits) {
+      pieces_[made] = id;
+    } else {
+      piece.origin = id;
+    }
     if (message.is_write) {
       const fabric::ViPlace place{message.remote.address, message.remote.handle, 0};
       std::memcpy(piece.payload(), &place, sizeof place);
@@ -275,6 +290,7 @@ class ViaSends {
 
   Parts& parts_;
   std::map<PacketId, Message> messages_;  // by token
+  std::map<PacketId, PacketId> pieces_;   // that have not left, where they are kept: their tokens
   Ring<PacketId> queue_;                  // those of which packets are to be made
   std::uint32_t staged_ = 0;
 };

@@ -1,0 +1,89 @@
+// What the wire loses of messages of virtual interfaces, where the control program sends packets
+// again: reliable ones see nothing of it, unreliable ones lose what the wire lost and no more.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "fairlead/lci/ni/fake_via_ni.h"
+#include "fairlead/proto/go_back_n.h"
+
+namespace fairlead::lci {
+namespace {
+
+constexpr std::uint32_t kNobody = 0xffff;
+
+// Notes for which virtual interface each packet is that it sends.
+class SendingNi : public FakeViaNi {
+ public:
+  std::uint32_t image(std::uint32_t id) {
+    const std::uint32_t made = make(fabric::PacketKind::data, 0);
+    std::memcpy(static_cast<void*>(&packet(made)), &packet(id), sizeof(fabric::NiPacket));
+    packet(made).id = made;
+    packet(made).origin = fabric::kNoPacket;
+    return made;
+  }
+  void transmit(Peer, std::uint32_t id) {
+    sent.push_back(fabric::ViMessageHead::read(packet(id).header.client.words).queue);
+  }
+  std::vector<std::uint32_t> sent;
+};
+
+// Three messages of queue 2 to queue 7 of rank 3, of which nothing is acknowledged until they are
+// sent again.
+std::vector<std::uint32_t> sent_again(bool breaks) {
+  SendingNi ni;
+  for (int i = 0; i < 4; ++i) ni.doorbells().add(0);
+  ni.vi_table().allow(0, {5, 9, 4096, 10'000, true, true});
+  fabric::ViEnd end{2, 3, 1, 9, true, true, breaks};
+  end.peer_connection = 4;
+  end.peer_queue = 7;
+  end.transfer_max = 5000;
+  ni.vi_table().connect(0, end);
+  ViaProgram<SendingNi, proto::GoBackN> program(
+      ni, proto::GoBackN({8, microseconds(100), microseconds(50), 5}),
+      {4, 4, 24, true, false, proto::TreeShape::binary, [](void*, Peer, Peer, const char*) {},
+       nullptr},
+      {2, 2, 2, 1});
+  for (std::uint16_t number = 0; number < 3; ++number) {
+    const std::uint32_t id = ni.make(fabric::PacketKind::data, 0);
+    fabric::NiPacket& token = ni.packet(id);
+    token.source = static_cast<std::uint8_t>(fabric::ViOp::send_token);
+    token.operand = 1;
+    token.cookie = 4096;
+    fabric::ViMessageHead head;
+    head.queue = 2;
+    head.connection = 1;
+    head.sequence = number;
+    head.immediate = 5;
+    head.write(token.header.client.words);
+    ni.doorbells().fill(1);
+    program.rung(id, ni.time);
+    ni.time = ni.look;
+    program.on_look();
+    fabric::ViControl control{};
+    control.segments = 1;
+    const fabric::ViSegment segment{5000, 5, 100};
+    std::memcpy(ni.packet(id).payload(), &control, sizeof control);
+    std::memcpy(ni.packet(id).payload() + sizeof control, &segment, sizeof segment);
+    program.on_fetched(id);
+    program.on_fetched(ni.last());
+  }
+  EXPECT_EQ(ni.sent, (std::vector<std::uint32_t>{7, 7, 7}));
+  ni.sent.clear();
+  ni.time += microseconds(150);
+  program.on_timer();
+  return ni.sent;
+}
+
+TEST(ViaLossTest, ReliableMessagesAreSentAgain) {
+  EXPECT_EQ(sent_again(true), (std::vector<std::uint32_t>{7, 7, 7}));
+}
+
+TEST(ViaLossTest, TheFirstUnreliableOneThatIsSentAgainIsForNobody) {
+  EXPECT_EQ(sent_again(false), (std::vector<std::uint32_t>{kNobody, 7, 7}));
+}
+
+}  // namespace
+}  // namespace fairlead::lci
