@@ -13,10 +13,11 @@ class Job:
     place: str = "udp"
     options: tuple = ()  # of `fairlead run`; the peers have nothing like it and are left out
     arguments: tuple = ()  # of the program
+    threads: int = 1  # of each rank that are at work at a time
 
     @property
     def oversubscribed(self):
-        return self.ranks > 2
+        return self.ranks * self.threads > 2
 
 
 # Not an MPI program: bench/port_shm, the Port itself beside the machine's limits.
@@ -50,7 +51,7 @@ JOBS = [
     Job("one_sided", 2, suffix="_udp", network=True),
     Job("datatypes", 2),
     Job("threads", 2),
-    Job("threads", 2, arguments=("multiple",)),
+    Job("threads", 2, arguments=("multiple",), threads=2),
     Job("startup", 2, timed_as="startup_2"),
     Job("startup", 32, timed_as="startup_32"),
     Job("memory", 64),
