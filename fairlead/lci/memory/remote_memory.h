@@ -53,6 +53,7 @@ class CounterTable {
   }
   // `id` is below kCountersMax.
   void set(CtrId id, Counter* counter) {
+    if (tables_.empty()) tables_.resize(kCountersMax / kEach);
     std::unique_ptr<Table>& table = tables_[id / kEach];
     if (table == nullptr) table = std::make_unique<Table>();
     (*table)[id % kEach] = counter;
@@ -62,7 +63,7 @@ class CounterTable {
   static constexpr std::size_t kEach = 32;
   using Table = std::array<Counter*, kEach>;
 
-  std::array<std::unique_ptr<Table>, kCountersMax / kEach> tables_;
+  std::vector<std::unique_ptr<Table>> tables_;  // none before the first counter
 };
 
 // Its port binds it once, tells it of lost peers and calls progress() from poll() while busy().
