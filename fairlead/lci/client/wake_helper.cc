@@ -212,13 +212,17 @@ void WakeHelper::nap(Ps length) const {
 }
 
 // Returns once the rank has not polled for a while: it computes, or is inside a long call.
-void WakeHelper::calm() {
-  unlock();
+void WakeHelper::nap_while_it_polls() const {
   for (Ps length = kNapMin; !stop_.load(); length = std::min(length + length, kNapMax)) {
     const std::uint64_t before = polls_.load(std::memory_order_relaxed);
     nap(length);
     if (polls_.load(std::memory_order_relaxed) == before) break;
   }
+}
+
+void WakeHelper::calm() {
+  unlock();
+  nap_while_it_polls();
   mutex_.lock();
   take_over(::pthread_self());
   polls_seen_ = polls_.load(std::memory_order_relaxed);
@@ -240,11 +244,7 @@ bool WakeHelper::sleep_on(const fabric::Bell& bell) {
 // At once where the rank computes; where it is inside a call, that serves what came.
 void WakeHelper::take_turn() {
   if (mutex_.try_lock()) return take_over(::pthread_self());
-  for (Ps length = kNapMin; !stop_.load(); length = std::min(length + length, kNapMax)) {
-    const std::uint64_t before = polls_.load(std::memory_order_relaxed);
-    nap(length);
-    if (polls_.load(std::memory_order_relaxed) == before) break;
-  }
+  nap_while_it_polls();
   mutex_.lock();
   take_over(::pthread_self());
 }

@@ -113,6 +113,7 @@ class WakeHelper {
   bool watch();
   // Without it.
   void nap(Ps length) const;
+  void nap_while_it_polls() const;
   void take_over(Self self) {
     owner_.store(self, std::memory_order_relaxed);
     depth_ = 1;

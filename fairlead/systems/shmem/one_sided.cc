@@ -21,6 +21,22 @@ Lock look_at_lock(Core& core, const long* lock, const char* call) {
   return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
 }
 
+using Move = void (*)(shmem_ctx_t ctx, void* dest, const void* source, std::size_t n, int pe,
+                      const char* call);
+
+// Ends when the source of a put may change, or all of a get is there.
+void move_blocks(Move move, shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst,
+                 std::ptrdiff_t sst, std::size_t block, std::size_t blocks, std::size_t bytes,
+                 int pe, const char* call) {
+  const auto element = static_cast<std::ptrdiff_t>(bytes);
+  auto* to = static_cast<std::byte*>(dest);
+  const auto* from = static_cast<const std::byte*>(source);
+  for (std::size_t i = 0; i < blocks; ++i, to += dst * element, from += sst * element) {
+    move(ctx, to, from, block * bytes, pe, call);
+  }
+  running(call).quiet(call);
+}
+
 }  // namespace
 
 void put_strided(shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst,
@@ -38,25 +54,13 @@ void get_strided(shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t
 void put_blocks(shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst,
                 std::ptrdiff_t sst, std::size_t block, std::size_t blocks, std::size_t bytes,
                 int pe, const char* call) {
-  const auto element = static_cast<std::ptrdiff_t>(bytes);
-  auto* to = static_cast<std::byte*>(dest);
-  const auto* from = static_cast<const std::byte*>(source);
-  for (std::size_t i = 0; i < blocks; ++i, to += dst * element, from += sst * element) {
-    put_nbi(ctx, to, from, block * bytes, pe, call);
-  }
-  running(call).quiet(call);  // the source may change
+  move_blocks(put_nbi, ctx, dest, source, dst, sst, block, blocks, bytes, pe, call);
 }
 
 void get_blocks(shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst,
                 std::ptrdiff_t sst, std::size_t block, std::size_t blocks, std::size_t bytes,
                 int pe, const char* call) {
-  const auto element = static_cast<std::ptrdiff_t>(bytes);
-  auto* to = static_cast<std::byte*>(dest);
-  const auto* from = static_cast<const std::byte*>(source);
-  for (std::size_t i = 0; i < blocks; ++i, to += dst * element, from += sst * element) {
-    get_nbi(ctx, to, from, block * bytes, pe, call);
-  }
-  running(call).quiet(call);
+  move_blocks(get_nbi, ctx, dest, source, dst, sst, block, blocks, bytes, pe, call);
 }
 
 void put_signal(shmem_ctx_t ctx, void* dest, const void* source, std::size_t n, std::uint64_t* word,
