@@ -1,6 +1,6 @@
 /* The collective calls of any number of ranks, of 8 bytes, 4 KiB and 1 MiB: what each rank sends to
- * each other one, or contributes. The mean of the slowest rank's time; a barrier between calls that
- * could run ahead is counted and taken off. */
+ * each other one, or contributes. The mean of the slowest rank's time. A barrier between the calls
+ * keeps ranks from running ahead; its own time is taken off, down to a tenth of both together. */
 #include "bench/peers/figure.h"
 
 enum { kMost = 1 << 17 }; /* doubles */

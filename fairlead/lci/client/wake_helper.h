@@ -58,10 +58,10 @@ class WakeHelper {
   bool shareable() const { return !hooks_.one_thread; }
   void share() { shared_ = true; }
   bool shared() const { return shared_; }
-  // For who has the turn and can do without it: the word is another than 0 while threads want it.
+  // How many threads wait for the turn; whoever has it may look, and hand it over.
   const std::atomic<std::uint64_t>& wanted() const { return wanted_; }
-  // One of them has it, all that the caller's nested calls took, before this returns, or seems not
-  // to come for it.
+  // Gives up the caller's turn, with all nested calls of lock(), lets a thread that waits for it go
+  // first, and takes it again.
   void hand_over();
   // It is the caller's.
   bool mine() const {

@@ -563,11 +563,8 @@ Keep RemoteMemory::on_request(void* self, Packet*, const Arrival& arrival) {
 Keep RemoteMemory::on_bump(void* self, Packet*, const Arrival& arrival) {
   auto& me = *static_cast<RemoteMemory*>(self);
   const auto counter = static_cast<CtrId>(arrival.words[0]);
-  if (counter != kNoCounter) {
-    me.bump_came(arrival.source, counter);
-  } else {
-    me.told().stored(arrival.words[1]);
-  }
+  counter != kNoCounter ? me.bump_came(arrival.source, counter)
+                        : me.told().stored(arrival.words[1]);
   return Keep::no;
 }
 

@@ -73,8 +73,8 @@ struct Meeting {
   std::uint64_t broadcasts = 0;  // puts to all
   // Where all processes meet whose memory can be mapped; made once they have met by other means.
   std::optional<MeetingBoard> board;
-  // Groups may be at work at the same time: none but the first one of all processes uses what is
-  // one for all of them.
+  // Threads may be in calls of several groups at a time. The counters and the board above serve one
+  // group only then, that of all processes; other groups go by messages, whoever is in them.
   bool threads = false;
 };
 

@@ -8,12 +8,12 @@
 #include <numeric>
 #include <utility>
 
+#include "fairlead/lci/insist.h"
+
 namespace fairlead::shmem {
 namespace {
 
 std::byte* const kUnknown = reinterpret_cast<std::byte*>(std::uintptr_t{1});
-
-bool accepted(Post answer) { return answer == Post::done || answer == Post::pending; }
 
 bool arrived(const Counter& counter, std::uint64_t at) {
   return counter.ok.load(std::memory_order_acquire) >= at;
@@ -133,12 +133,7 @@ void* Core::pointer(const void* address, int pe) {
 
 template <class Begin>
 void Core::begin(int pe, const void* address, const char* call, Begin&& operation) {
-  Post answer;
-  while ((answer = operation()) == Post::again_credit || answer == Post::again_buffer) {
-    if (port_.poll() == 0) {
-      (void)port_.wait({.any_change = true, .what = "room for an operation"});
-    }
-  }
+  const Post answer = lci::insist(port_, operation);
   if (accepted(answer)) return;
   fail(call, answer == Post::peer_down
                  ? fmt::format("PE {} was lost", pe)
