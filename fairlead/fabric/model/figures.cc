@@ -136,6 +136,27 @@ void Figures::end_share(std::uint32_t node, Ps now) {
   share.counted += used;
 }
 
+std::size_t Figures::StreamHash::operator()(const Stream& stream) const {
+  const std::uint64_t ranks = std::uint64_t{stream.from} << 32 | stream.to;
+  const std::uint64_t way = std::uint64_t{stream.chan} << 16 | std::uint64_t{stream.lane} << 1 |
+                            (stream.is_connection ? 1 : 0);
+  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
+  return ((ranks * kGolden) ^ (way + 1) * kGolden) >> 16;
+}
+
+void Figures::ends(PacketId id, Ps at, const Stream& stream, bool part) {
+  if (over_ || id >= began_.size()) return;
+  if (part) {
+    // Without a message before it, it is of the protocol's own: a grant, an acknowledgment.
+    if (const auto found = last_.find(stream); found != last_.end()) found->second.ended = at;
+    return;
+  }
+  const auto [found, is_new] = last_.try_emplace(stream);
+  Message& message = found->second;
+  if (!is_new) messages.add(message.ended - message.began);
+  message = {began_[id], at};
+}
+
 void Figures::host_ended(Rank rank) {
   if (ended_[rank]) return;
   ended_[rank] = true;
@@ -144,6 +165,8 @@ void Figures::host_ended(Rank rank) {
 
 void Figures::conclude(Ps now) {
   if (over_) return;
+  for (const auto& [stream, message] : last_) messages.add(message.ended - message.began);
+  last_.clear();
   for (std::uint32_t node = 0; node < shares_.size(); ++node) end_share(node, now);
   over_ = true;
   for (Rank rank = 0; rank < ended_.size(); ++rank) host_ended(rank);

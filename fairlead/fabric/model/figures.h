@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "fairlead/base/even_nodes.h"
@@ -93,6 +94,17 @@ struct Figures {
   // A share over time is one over so much of it each.
   static constexpr Ps kShareTime = microseconds(100);
 
+  // Where packets come in order: of a channel and a lane, or of a connection between two VIs.
+  struct Stream {
+    Rank from;
+    Rank to;
+    std::uint16_t chan;  // or the connection
+    std::uint8_t lane = 0;
+    bool is_connection = false;
+
+    bool operator==(const Stream&) const = default;
+  };
+
   // `handler_names`: of the control program's, which turn a clock of `ni`.
   Figures(const EvenNodes& ranks, std::uint32_t nodes, std::uint32_t send_buffers_each,
           std::uint32_t host_buffers_each, std::span<const char* const> handler_names, Hertz ni);
@@ -123,9 +135,9 @@ struct Figures {
   void copied(PacketId id, PacketId image) {
     begins(image, id < began_.size() ? began_[id] : Ps{});
   }
-  void ends(PacketId id, Ps at) {
-    if (id < began_.size()) messages.add(at - began_[id]);
-  }
+  // The upcall of a packet has ended, at `at`. Packets of a stream come in the order in which they
+  // were sent; one that is a `part` belongs to the message that the last one before it began.
+  void ends(PacketId id, Ps at, const Stream& stream, bool part);
   // Every level that lasts is drawn, too, once it has. The writer outlives what is counted.
   void trace(TraceWriter& writer) { writer_ = &writer; }
   // A rank's program has ended: what its host does for its peers from then on is not the run's.
@@ -139,7 +151,9 @@ struct Figures {
   std::vector<Occupancy> queues;  // by Queue
   std::vector<HandlerFigure> handlers;
   std::vector<HostTimes> hosts;  // by rank, up to its end
-  TimeHistogram messages;        // from the sender's buffer to the end of the upcall
+  // From the buffer of a message's first packet, at its sender, to the end of the last one's
+  // upcall. A message to a group counts at each of its receivers. Complete once the run has ended.
+  TimeHistogram messages;
   std::string busiest_link;      // empty: the kind of network counts none
   Ps busiest_time{};
   Hertz ni_clock{};
@@ -155,6 +169,13 @@ struct Figures {
     Ps counted{};  // of `busy`, before `since`
     Ps busy{};
   };
+  struct Message {
+    Ps began{};
+    Ps ended{};
+  };
+  struct StreamHash {
+    std::size_t operator()(const Stream& stream) const;
+  };
   void end_share(std::uint32_t node, Ps now);
   void draw_level(Queue queue, std::uint32_t index);
 
@@ -163,6 +184,8 @@ struct Figures {
   std::vector<bool> ended_;    // by rank
   bool over_ = false;
   std::vector<Ps> began_;  // by packet
+  // The last message of each stream: it may go on.
+  std::unordered_map<Stream, Message, StreamHash> last_;
   TraceWriter* writer_ = nullptr;
   EvenNodes ranks_;
 };

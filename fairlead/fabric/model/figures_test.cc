@@ -61,16 +61,40 @@ TEST(Figures, FollowLevels) {
   figures.change(Figures::kNoCredit, 1, microseconds(10), 2);
   figures.change(Figures::kNoCredit, 1, microseconds(15), -1);
   figures.handled(1, microseconds(3));
-  figures.begins(700, microseconds(1));
-  figures.copied(700, 5);
-  figures.ends(5, microseconds(4));
   figures.conclude(microseconds(20));
   // Expect: one of four ranks for half of the time.
   EXPECT_DOUBLE_EQ(figures.queues[Figures::kSendBuffers].full(), 0.125);
   EXPECT_DOUBLE_EQ(figures.queues[Figures::kNoCredit].mean(), (2 * 5 + 1 * 5) / 40.0);
   EXPECT_EQ(figures.handlers[1].count, 1u);
-  EXPECT_EQ(figures.messages.count(), 1u);
-  EXPECT_DOUBLE_EQ(figures.messages.mean_us(), 3);
+}
+
+TEST(Figures, TakeTheTimeOfAMessageToItsLastPart) {
+  Figures figures({4, 2}, 2, 8, 16, kHandlers, Hertz{1'000'000});
+  const Figures::Stream stream{.from = 0, .to = 3, .chan = 7};
+  const Figures::Stream back{.from = 3, .to = 0, .chan = 7, .lane = 1};
+  // A copy of a packet has the time of its first; two parts come behind it, the second while the
+  // next message, of one packet, is on its way; what goes the other way is of the protocol.
+  figures.begins(700, microseconds(1));
+  figures.copied(700, 5);
+  figures.begins(1, microseconds(2));
+  figures.begins(2, microseconds(3));
+  figures.begins(3, microseconds(6));
+  figures.ends(5, microseconds(4), stream, false);
+  figures.begins(4, microseconds(4));
+  figures.ends(4, microseconds(5), back, true);
+  figures.ends(1, microseconds(5), stream, true);
+  figures.ends(2, microseconds(8), stream, true);
+  figures.ends(3, microseconds(9), stream, false);
+  // One on another channel meanwhile.
+  Figures::Stream other = stream;
+  other.chan = 8;
+  figures.begins(6, microseconds(9));
+  figures.ends(6, microseconds(20), other, false);
+  figures.conclude(microseconds(20));
+  // Expect: 7, 3 and 11 us.
+  EXPECT_EQ(figures.messages.count(), 3u);
+  EXPECT_DOUBLE_EQ(figures.messages.mean_us(), 7);
+  EXPECT_DOUBLE_EQ(figures.messages.most_us(), 11);
 }
 
 TEST(Figures, ShareABusOverTime) {

@@ -172,7 +172,8 @@ class alignas(kCacheLine) NiPort final
     }
     // The data is in a packet buffer by now: the caller's memory is its own again.
     complete(mine, chan, words, total);
-    if ((flags & kPart) != 0) ++counters_.parts_sent;
+    mine.part = (flags & kPart) != 0;
+    if (mine.part) ++counters_.parts_sent;
     if constexpr (Transfer::kHasQueues) mine.operand = flags >> kQueueShift;
     if (mine.for_group) {
       ++counters_.multicasts_sent;

@@ -225,7 +225,8 @@ class ViaSends {
     gather(id, made, message, end, bytes);
     ++staged_;
     ++message.under_way;
-    if (message.made > 0) ++parts_.ni.counters().parts_sent;
+    piece.part = message.made > 0;
+    if (piece.part) ++parts_.ni.counters().parts_sent;
     message.made += bytes;
     ++parts_.ni.counters().packets_sent;
     parts_.ni.counters().bytes_sent += bytes;

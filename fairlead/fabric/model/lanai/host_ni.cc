@@ -65,8 +65,10 @@ void ModelHostNi::came(PacketId id) {
 }
 
 void ModelHostNi::count_end(PacketId id) {
-  const PacketKind kind = packet(id).header.client.kind;
-  if (kind == PacketKind::data || kind == PacketKind::multicast) parts_.figures->ends(id, now());
+  const NiPacket& ended = packet(id);
+  const ClientHeader& header = ended.header.client;
+  if (header.kind != PacketKind::data && header.kind != PacketKind::multicast) return;
+  parts_.figures->ends(id, now(), {header.source, rank_, header.chan, header.lane}, ended.part);
 }
 
 PacketId ModelHostNi::alloc_local(std::size_t payload_bytes) {

@@ -338,6 +338,8 @@ class alignas(kCacheLine) NiHardware {
   RankMemory& memory_of(std::uint32_t place);
   // What was read by RDMA is in NI memory, what is written in the host's.
   void move_rdma(const DmaRequest& done);
+  // Where a descriptor's packet that is written here stands in order.
+  Figures::Stream stream_of(const NiPacket& moved) const;
   // Checks of what belongs to messages, and the status of their descriptors.
   bool is_registered(const NiPacket& moved, std::uint32_t place, std::uint64_t bytes);
   // `name`: a queue of the rank's and which of its connections, as in the words of a message.

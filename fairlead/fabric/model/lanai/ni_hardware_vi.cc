@@ -18,6 +18,14 @@ RankMemory& NiHardware::memory_of(std::uint32_t place) {
   return its == nullptr ? own_memory_ : *its;
 }
 
+Figures::Stream NiHardware::stream_of(const NiPacket& moved) const {
+  const ClientHeader& header = moved.header.client;
+  return {.from = header.source,
+          .to = rank_at(moved.to),
+          .chan = static_cast<std::uint16_t>(header.words[0]),
+          .is_connection = true};
+}
+
 // Where the rank is gone, nobody looks at what was to be moved.
 void NiHardware::move_rdma(const DmaRequest& done) {
   NiPacket& moved = packet(done.id);
@@ -31,7 +39,7 @@ void NiHardware::move_rdma(const DmaRequest& done) {
                                           is_connected(moved.to, moved.header.client.words[0]));
     if (lands) (void)memory_of(moved.to).write(moved.cookie, from, bytes);
     if (parts_.figures != nullptr && op != ViOp::fragment) [[unlikely]]
-      parts_.figures->ends(done.id, parts_.engine.now());
+      parts_.figures->ends(done.id, parts_.engine.now(), stream_of(moved), moved.part);
     return;
   }
   if (is_of_message && moved.holds == Holds::nothing) {
