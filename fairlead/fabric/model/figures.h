@@ -154,7 +154,7 @@ struct Figures {
   // From the buffer of a message's first packet, at its sender, to the end of the last one's
   // upcall. A message to a group counts at each of its receivers. Complete once the run has ended.
   TimeHistogram messages;
-  std::string busiest_link;      // empty: the kind of network counts none
+  std::string busiest_link;  // empty: the kind of network counts none
   Ps busiest_time{};
   Hertz ni_clock{};
 
