@@ -167,6 +167,24 @@ class GoBackN {
 
   // --- Timers.
   Ps next_due() const { return deadlines_.earliest(); }
+  // Whether run_due() has anything to do by now. A deadline behind which nothing stands any more
+  // goes: its packet has been acknowledged, its acknowledgment has left with a packet.
+  template <Site S>
+  bool is_due(S& site) {
+    while (deadlines_.earliest() <= site.now()) {
+      const Deadlines::Entry first = deadlines_.first();
+      State& state = peers_.of(first.peer);
+      if (stands(site.now(), first, state)) return true;
+      (void)deadlines_.take();
+      if (first.kind == kAckDue) {
+        run_ack(site, first.peer, state, [](Peer) {});
+      } else if (first.at == state.timer_at) {
+        run_timeout(
+            site, first.peer, state, [](Peer, std::uint32_t, std::uint32_t) {}, [](Peer) {});
+      }
+    }
+    return false;
+  }
   // What is due by now: send_ack(peer), resend(peer, item, sequence), or lost(peer) where the last
   // try has failed; that peer's packets stay.
   template <Site S, class SendAck, class Resend, class Lost>
@@ -270,6 +288,13 @@ class GoBackN {
     if (state.ack_timed) return;
     state.ack_timed = true;
     deadlines_.add(state.ack_at, peer, kAckDue);
+  }
+
+  // Whether the deadline `due`, which has come, is for something.
+  bool stands(Ps now, const Deadlines::Entry& due, const State& state) {
+    if (due.kind == kAckDue) return state.owes && state.ack_at <= now;
+    return due.at == state.timer_at && !state.unacked.empty() &&
+           state.since + timeout_of(due.peer, state) <= now;
   }
 
   template <Site S, class SendAck>

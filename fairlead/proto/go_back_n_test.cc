@@ -209,6 +209,38 @@ TEST(GoBackN, SendsEverythingAgainAfterTheTimeout) {
   EXPECT_EQ(flow.next_due(), kNever);
 }
 
+TEST(GoBackN, IsDueOnlyWhereSomethingIsToBeDone) {
+  GoBackN flow(kOptions);
+  TestClock clock;
+  // An acknowledgment that left with a packet; that packet, acknowledged.
+  (void)receive(flow, clock, 0);
+  (void)flow.take_ack(kPeer);
+  (void)flow.number(clock, kPeer, 7);
+  (void)acknowledge(flow, clock, 1);
+  clock.time = kOptions.timeout;
+  EXPECT_LE(flow.next_due(), clock.time);
+  EXPECT_FALSE(flow.is_due(clock));
+  EXPECT_EQ(flow.next_due(), kNever);
+  // Expect: what stands comes due at its time, though an older deadline was there, and stays due
+  (void)receive(flow, clock, 1);
+  (void)flow.take_ack(kPeer);
+  clock.time += kOptions.ack_delay / 2;
+  (void)receive(flow, clock, 2);
+  clock.time += kOptions.ack_delay / 2;
+  EXPECT_FALSE(flow.is_due(clock));
+  clock.time += kOptions.ack_delay / 2;
+  EXPECT_TRUE(flow.is_due(clock));
+  EXPECT_TRUE(flow.is_due(clock));
+  EXPECT_EQ(run_due(flow, clock).acks.size(), 1u);
+  // Expect: the same of a timeout
+  (void)flow.number(clock, kPeer, 8);
+  clock.time += kOptions.timeout - Ps{1};
+  EXPECT_FALSE(flow.is_due(clock));
+  clock.time += Ps{1};
+  EXPECT_TRUE(flow.is_due(clock));
+  EXPECT_EQ(run_due(flow, clock).again, (Sent{{8, 1}}));
+}
+
 TEST(GoBackN, APeerThatNeverAnswersIsLost) {
   GoBackN flow(kOptions);
   TestClock clock;

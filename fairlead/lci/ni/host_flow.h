@@ -89,6 +89,8 @@ class HostFlow {
   }
 
   Ps next_due() const { return flow_.next_due(); }
+  // Whether one of its timers has something to do.
+  bool is_due() { return flow_.is_due(ni_); }
   void run_due() {
     if (flow_.next_due() == kNever) return;
     flow_.run_due(
@@ -172,6 +174,7 @@ class HostFlow<Ni, proto::NoFlow> {
   static bool room(Rank) { return true; }
   static bool came(std::uint32_t) { return true; }
   static Ps next_due() { return kNever; }
+  static bool is_due() { return false; }
   static void run_due() {}
   static bool take_news() { return false; }
 };

@@ -47,7 +47,7 @@ class HostWork {
                                  work.copied_bytes, work.page_faults, work.protections};
     if (!interrupts_.allowed() || client_.quiet()) return work_quietly(host, set_aside);
     for (Ps left = ni_.time_of(host);;) {
-      left -= ni_.compute(before_timer(left), interrupts_.watchdog());
+      if (runs_on(left, interrupts_.watchdog())) continue;
       if (left <= Ps{0}) return;
       ++counters_.interrupts;
       ni_.interrupt();
@@ -58,6 +58,14 @@ class HostWork {
  private:
   static constexpr Ps kLongWatchdog = seconds(1'000'000);  // longer than any job
 
+  // Computes until something interrupts it, or all that is left is done. True: it was a timer that
+  // had nothing to do, which costs nothing.
+  bool runs_on(Ps& left, Ps watchdog) {
+    const Ps before = before_timer(left);
+    const Ps done = ni_.compute(before, watchdog);
+    left -= done;
+    return left > Ps{0} && done == before && !flow_.is_due();
+  }
   // As much of `work` as is done when a timer of the host's protocol becomes due.
   Ps before_timer(Ps work) {
     if constexpr (!HostFlowOf::kRuns) return work;
@@ -71,7 +79,7 @@ class HostWork {
     Ps left = ni_.time_of(work);
     if (client_.in_upcall() || before_timer(left) == left) return ni_.work(work);
     for (;;) {
-      left -= ni_.compute(before_timer(left), kLongWatchdog);
+      if (runs_on(left, kLongWatchdog)) continue;
       if (left <= Ps{0}) return;
       ++counters_.interrupts;
       ni_.interrupt();
