@@ -1,5 +1,6 @@
 """fairlead reproduce: the benches' own numbers beside the published ones, kept and found again."""
 import json
+import re
 import signal
 import subprocess
 import tempfile
@@ -92,6 +93,24 @@ class Reproduce(unittest.TestCase):
         # Expect: no published value without a cell, but for table 7, which takes minutes.
         quick = {key for key in given if key[1] != "table7"}
         self.assertEqual(quick - seen, set())
+
+    def test_docs_reproduction_has_these_numbers(self):
+        lines = json_lines(self.run_it("table3", "table4", "--json"))
+        ours = {(line["column"], PARAMETERS[line["row"]]): line["ours"] for line in lines}
+        text = (SOURCE / "docs/reproduction.md").read_text()
+        text = text[text.index("| | o_s | o_r |"):].split("\n\n")[0]
+        checked = 0
+        for row in re.findall(r"^\| ((?:PPro|P3) (?:I-\w+|GM))[^|]*\|(.*)\|$", text, re.M):
+            cells = [re.match(r" *([0-9.]+)", cell) for cell in row[1].split("|")]
+            for parameter, cell in zip(PARAMETERS.values(), cells):
+                if cell is None or (row[0], parameter) not in ours:
+                    continue
+                # Expect: what stands there is what is measured, rounded.
+                self.assertAlmostEqual(float(cell[1]), ours[row[0], parameter], delta=0.0051,
+                                       msg=(row[0], parameter))
+                checked += 1
+        # Expect: every cell of both tables.
+        self.assertEqual(checked, len(ours))
 
     def test_what_was_measured_is_found_again(self):
         first, before = self.document("table4")
