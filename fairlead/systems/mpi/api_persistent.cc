@@ -41,6 +41,12 @@ class PersistentMessage final : public Task {
         request().state = State::done;
         return MPI_SUCCESS;
       default:
+        if (mode_ == Mode::standard && data.layout == nullptr &&
+            engine.send_shortly(data.at, data.size, side_.envelope)) [[likely]] {
+          request().error = MPI_SUCCESS;
+          request().state = State::done;
+          return MPI_SUCCESS;
+        }
         engine.isend_by(request(), data.at, data.size, side_.envelope, mode_ == Mode::synchronous,
                         data.layout);
         return MPI_SUCCESS;

@@ -59,9 +59,13 @@ int complete(const Call& call, MPI_Request* handle, MPI_Status* status) {
   return without_cancelled(call.process().complete(request, status));
 }
 
-// Why a done request failed, for its handler.
+// Why a request failed whose own error does not say it, for its handler.
+constexpr const char* kFunctionFailed = "a function of it failed";
+
+// Why a done request failed, likewise; empty where it did not.
 std::string failure_of(const Request& request) {
-  if (request.error == MPI_SUCCESS || request.comm == nullptr) return "a function of it failed";
+  if (request.error == MPI_SUCCESS) return {};
+  if (request.comm == nullptr) return kFunctionFailed;
   return fmt::format("the message of rank {} with tag {} has {} bytes, the receive buffer {}",
                      request.comm->rank_of(request.envelope.peer), request.envelope.tag,
                      request.size, request.capacity);
@@ -69,6 +73,11 @@ std::string failure_of(const Request& request) {
 
 // As above, for a call on one request: raises the error where the request belongs.
 int complete_one(const Call& call, MPI_Request* handle, MPI_Status* status) {
+  if (*handle != MPI_REQUEST_NULL && object_of(*handle)->kind == RequestKind::persistent &&
+      object_of(*handle)->error == MPI_SUCCESS && status == MPI_STATUS_IGNORE) {
+    object_of(*handle)->state = State::inactive;  // as end_task() leaves it
+    return MPI_SUCCESS;
+  }
   if (*handle == MPI_REQUEST_NULL || (object_of(*handle)->error == MPI_SUCCESS &&
                                       object_of(*handle)->kind <= RequestKind::constant))
       [[likely]] {
@@ -78,26 +87,31 @@ int complete_one(const Call& call, MPI_Request* handle, MPI_Status* status) {
   Comm* const comm = request->comm;
   const std::string what = failure_of(*request);
   const int error = complete(call, handle, status);
-  return error == MPI_SUCCESS ? MPI_SUCCESS : call.fail(comm, error, what);
+  if (error == MPI_SUCCESS) return MPI_SUCCESS;
+  return call.fail(comm, error, what.empty() ? kFunctionFailed : what);
 }
 
 int complete_all(const Call& call, std::span<MPI_Request> handles, MPI_Status* statuses) {
   int failed = 0;
   const Comm* on = nullptr;
-  std::string what;
+  std::string what;  // of the first that failed, which is this one
+  std::size_t which = 0;
   for (std::size_t i = 0; i < handles.size(); ++i) {
     MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
     const Request* request = handles[i] == MPI_REQUEST_NULL ? nullptr : object_of(handles[i]);
     if (request != nullptr && failed == 0 &&
         (request->error != MPI_SUCCESS || request->kind > RequestKind::constant)) [[unlikely]] {
       on = request->comm;
-      what = fmt::format("request {}: {}", i, failure_of(*request));
+      what = failure_of(*request);
+      which = i;
     }
     const int error = complete(call, &handles[i], status);
     if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
     failed += error != MPI_SUCCESS;
   }
-  return failed == 0 ? MPI_SUCCESS : call.fail(on, MPI_ERR_IN_STATUS, what);
+  if (failed == 0) return MPI_SUCCESS;
+  return call.fail(on, MPI_ERR_IN_STATUS,
+                   fmt::format("request {}: {}", which, what.empty() ? kFunctionFailed : what));
 }
 
 std::span<MPI_Request> span_of(MPI_Request* requests, int count) {
@@ -183,7 +197,8 @@ int check_requests(const Call& call, int count, const MPI_Request* requests) {
 
 int wait(MPI_Request* request, MPI_Status* status) {
   const Call call("MPI_Wait");
-  if (const int error = check_array(call, 1, request)) return error;
+  if (request == nullptr || !valid(*request)) [[unlikely]]
+    return check_array(call, 1, request);
   if (!done(*request)) call.engine().wait(*object_of(*request), call.name());
   return complete_one(call, request, status);
 }

@@ -2,6 +2,7 @@
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/windows/access.h"
 #include "fairlead/systems/mpi/windows/arguments.h"
+#include "fairlead/systems/mpi/windows/short_access.h"
 
 namespace fairlead::mpi::api {
 namespace {
@@ -135,27 +136,57 @@ int with_request(const Call& call, MPI_Win win, MPI_Request* request, Body&& bod
   });
 }
 
+// Out of line, so that the short ways keep nothing for them.
+[[gnu::noinline]] int put_the_long_way(const void* origin, MPI_Count count, MPI_Datatype type,
+                                       const Target& target, MPI_Win win) {
+  return do_put(Call("MPI_Put"), origin, count, type, target, win);
+}
+
+[[gnu::noinline]] int get_the_long_way(void* origin, MPI_Count count, MPI_Datatype type,
+                                       const Target& target, MPI_Win win) {
+  return do_get(Call("MPI_Get"), origin, count, type, target, win);
+}
+
+[[gnu::noinline]] int accumulate_the_long_way(const OwnBuffer& origin, const Target& target,
+                                              MPI_Op op, MPI_Win win) {
+  return do_accumulate(Call("MPI_Accumulate"), origin, nullptr, target, op, win);
+}
+
+[[gnu::noinline]] int fetch_and_op_the_long_way(const OwnBuffer& origin, const OwnBuffer& result,
+                                                const Target& target, MPI_Op op, MPI_Win win) {
+  const Call call("MPI_Fetch_and_op");
+  if (const int error = check_predefined(call, win, target.type)) return error;
+  return do_accumulate(call, origin, &result, target, op, win);
+}
+
 }  // namespace
 
 int put(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
         int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
         MPI_Win win) {
-  return do_put(Call("MPI_Put"), origin_addr, origin_count, origin_datatype,
-                {target_rank, target_disp, target_count, target_datatype}, win);
+  const Target target{target_rank, target_disp, target_count, target_datatype};
+  if (short_put(origin_addr, origin_count, origin_datatype, target, win)) return MPI_SUCCESS;
+  return put_the_long_way(origin_addr, origin_count, origin_datatype, target, win);
 }
 
 int get(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  return do_get(Call("MPI_Get"), origin_addr, origin_count, origin_datatype,
-                {target_rank, target_disp, target_count, target_datatype}, win);
+  const Target target{target_rank, target_disp, target_count, target_datatype};
+  if (short_get(origin_addr, origin_count, origin_datatype, target, win)) return MPI_SUCCESS;
+  return get_the_long_way(origin_addr, origin_count, origin_datatype, target, win);
 }
 
 int accumulate(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  return do_accumulate(Call("MPI_Accumulate"),
-                       {origin_addr, origin_count, origin_datatype, "origin_"}, nullptr,
-                       {target_rank, target_disp, target_count, target_datatype}, op, win);
+  if (origin_count == 1 && target_count == 1 && origin_datatype == target_datatype &&
+      short_combine(origin_addr, false, nullptr, target_datatype, target_rank, target_disp, op,
+                    win)) {
+    return MPI_SUCCESS;
+  }
+  return accumulate_the_long_way({origin_addr, origin_count, origin_datatype, "origin_"},
+                                 {target_rank, target_disp, target_count, target_datatype}, op,
+                                 win);
 }
 
 int get_accumulate(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -170,11 +201,12 @@ int get_accumulate(const void* origin_addr, MPI_Count origin_count, MPI_Datatype
 
 int fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank,
                  MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
-  const Call call("MPI_Fetch_and_op");
-  const OwnBuffer result{result_addr, 1, datatype, "result_"};
-  if (const int error = check_predefined(call, win, datatype)) return error;
-  return do_accumulate(call, {origin_addr, 1, datatype, "origin_"}, &result,
-                       {target_rank, target_disp, 1, datatype}, op, win);
+  if (short_combine(origin_addr, true, result_addr, datatype, target_rank, target_disp, op, win)) {
+    return MPI_SUCCESS;
+  }
+  return fetch_and_op_the_long_way({origin_addr, 1, datatype, "origin_"},
+                                   {result_addr, 1, datatype, "result_"},
+                                   {target_rank, target_disp, 1, datatype}, op, win);
 }
 
 namespace {
@@ -190,29 +222,37 @@ int check_comparable(const Call& call, Window& window, MPI_Datatype datatype) {
                              find_type(datatype)->name));
 }
 
+[[gnu::noinline]] int compare_and_swap_the_long_way(const OwnBuffer& own, const OwnBuffer& compare,
+                                                    const OwnBuffer& result, const Target& target,
+                                                    MPI_Win win) {
+  const Call call("MPI_Compare_and_swap");
+  return on_window(call, win, [&](Window& window) -> int {
+    if (const int error = check_predefined(call, win, own.type)) return error;
+    if (const int error = check_comparable(call, window, own.type)) return error;
+    if (const int error = check_buffer(call, window, compare)) return error;
+    const Place place = check_access(call, window, target, &own, &result);
+    if (place.nothing) return place.error;
+    Operands operands;
+    operands.own.at = static_cast<std::byte*>(const_cast<void*>(own.address));
+    operands.compare = static_cast<const std::byte*>(compare.address);
+    operands.former.at = static_cast<std::byte*>(const_cast<void*>(result.address));
+    window_combine(call.process(), window, place.data, 1, Combining::comparing(own.type), operands,
+                   call.name());
+    return MPI_SUCCESS;
+  });
+}
+
 }  // namespace
 
 int compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr,
                      MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
-  const Call call("MPI_Compare_and_swap");
-  return on_window(call, win, [&](Window& window) -> int {
-    const OwnBuffer own{origin_addr, 1, datatype, "origin_"};
-    const OwnBuffer compare{compare_addr, 1, datatype, "compare_"};
-    const OwnBuffer result{result_addr, 1, datatype, "result_"};
-    if (const int error = check_predefined(call, win, datatype)) return error;
-    if (const int error = check_comparable(call, window, datatype)) return error;
-    if (const int error = check_buffer(call, window, compare)) return error;
-    const Place place =
-        check_access(call, window, {target_rank, target_disp, 1, datatype}, &own, &result);
-    if (place.nothing) return place.error;
-    Operands operands;
-    operands.own.at = static_cast<std::byte*>(const_cast<void*>(origin_addr));
-    operands.compare = static_cast<const std::byte*>(compare_addr);
-    operands.former.at = static_cast<std::byte*>(result_addr);
-    window_combine(call.process(), window, place.data, 1, Combining::comparing(datatype), operands,
-                   call.name());
+  if (short_compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank,
+                             target_disp, win)) {
     return MPI_SUCCESS;
-  });
+  }
+  return compare_and_swap_the_long_way(
+      {origin_addr, 1, datatype, "origin_"}, {compare_addr, 1, datatype, "compare_"},
+      {result_addr, 1, datatype, "result_"}, {target_rank, target_disp, 1, datatype}, win);
 }
 
 int rput(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,

@@ -5,6 +5,7 @@
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collectives/collectives.h"
 #include "fairlead/systems/mpi/windows/arguments.h"
+#include "fairlead/systems/mpi/windows/short_access.h"
 
 namespace fairlead::mpi::api {
 namespace {
@@ -241,24 +242,28 @@ int win_unlock_all(MPI_Win win) {
 }
 
 int win_flush(int rank, MPI_Win win) {
+  if (short_flush(win, rank)) return MPI_SUCCESS;
   const Call call("MPI_Win_flush");
   return on_locked(call, win, rank,
                    [&](Window& window) { flush(call.process(), window, rank, call.name()); });
 }
 
 int win_flush_all(MPI_Win win) {
+  if (short_flush_all(win)) return MPI_SUCCESS;
   const Call call("MPI_Win_flush_all");
   return on_any_locked(call, win,
                        [&](Window& window) { flush_all(call.process(), window, call.name()); });
 }
 
 int win_flush_local(int rank, MPI_Win win) {
+  if (short_flush(win, rank)) return MPI_SUCCESS;
   const Call call("MPI_Win_flush_local");
   return on_locked(call, win, rank,
                    [&](Window& window) { flush_here(call.process(), window, call.name()); });
 }
 
 int win_flush_local_all(MPI_Win win) {
+  if (short_flush_all(win)) return MPI_SUCCESS;
   const Call call("MPI_Win_flush_local_all");
   return on_any_locked(call, win,
                        [&](Window& window) { flush_here(call.process(), window, call.name()); });

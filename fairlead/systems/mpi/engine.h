@@ -101,6 +101,11 @@ class Engine {
     if (!sends_at_once_ || to.peer == self_) return false;
     return direct_.send_small(from, size, to, flags);
   }
+  // The whole message by one of the two, within a call. False: nothing was sent.
+  bool send_shortly(const void* from, std::uint64_t size, const Envelope& to) {
+    return short_ways_ && !port_.wakes() &&
+           (post_slot(from, size, to.peer, to.context, to.tag) || post_straight(from, size, to));
+  }
   // After a message that went at once by other ways than the two above. Those never look for what
   // has come, and leave a message to the others now and then: who sends alone hears of peers that
   // ask for slower ones by it.

@@ -108,6 +108,8 @@ class Process {
   bool plain() const { return may_be_plain_ && !engine_.port().wakes(); }
   // As above, within a turn (Turn) where several threads make calls.
   bool plain_in_turn() const { return may_be_plain_in_turn_ && !engine_.port().wakes(); }
+  // Calls run, one thread makes them and work is free, whether or not upcalls run meanwhile.
+  bool one_thread_calls() const { return may_be_plain_; }
   // Several threads make calls, or some system of the program lets upcalls run between them
   // (Port::wake): a call is a turn.
   bool takes_turns() const { return lock != nullptr || engine_.port().wakes(); }

@@ -43,6 +43,10 @@ int end_task(const Call& call, MPI_Request* handle, MPI_Status* status) {
     set_empty(status, MPI_ANY_SOURCE);
     return MPI_SUCCESS;
   }
+  if (persists && status == MPI_STATUS_IGNORE) {
+    request.state = State::inactive;
+    return request.error;
+  }
   MPI_Status told{};
   call.process().fill_status(request, told);
   int error = request.task->tell(call, told);

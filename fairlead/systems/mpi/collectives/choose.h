@@ -43,11 +43,13 @@ constexpr std::uint64_t kDirectReductionBlockBytes = 128 * 1024;
 
 // Reduce_scatter: in pairs each rank combines its part with P - 1 others', which must be worth
 // their messages; a tree to one rank combines the whole vector log2(P) times and sends the parts.
+// Two ranks have one exchange instead of two messages one after the other.
 constexpr std::uint64_t kReduceScatterPairsBytes = 1024;  // of an average part
 
 // Gather and scatter: the binomial tree saves messages at the root and copies blocks up to log2(P)
-// times; large blocks go straight.
+// times; large blocks go straight, and those of so few ranks that it saves none.
 constexpr std::uint64_t kTreeBlockBytes = 8 * 1024;
+constexpr int kTreeRanks = 3;
 
 // Allgather: Bruck's log2(P) steps need a rotation of the result; the ring needs none.
 constexpr std::uint64_t kAllgatherBruckBytes = 4 * 1024;  // of the whole result

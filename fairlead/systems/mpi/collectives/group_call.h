@@ -32,8 +32,10 @@ class GroupCall {
 
   void send(int to, const void* from, std::uint64_t size) {
     Engine& engine = process_.engine();
-    if (engine.send_small(from, size, envelope(to), lci::kNoFlags)) return;
-    engine.send(from, size, envelope(to), false, call_);
+    const Envelope envelope = this->envelope(to);
+    if (engine.send_shortly(from, size, envelope)) return;
+    if (engine.send_small(from, size, envelope, lci::kNoFlags)) return;
+    engine.send(from, size, envelope, false, call_);
   }
   void receive(int from, void* to, std::uint64_t size) { end(begin_receive(from, to, size), size); }
   // Both at once, so that no order of the members can lock.

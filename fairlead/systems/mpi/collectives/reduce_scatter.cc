@@ -78,7 +78,8 @@ void reduce_scatter_by_messages(Group& group, const void* own, void* result, con
   if (operand.bytes() == 0) return;
   ReduceScatter<Group> parts(group, operand, counts);
   const std::uint64_t average = operand.bytes() / static_cast<std::uint64_t>(group.size());
-  if (operand.commutes() && average >= kReduceScatterPairsBytes) {
+  const bool pays = average >= kReduceScatterPairsBytes || group.size() == 2;
+  if (operand.commutes() && pays) {
     parts.by_pairs(own, result);
   } else {
     parts.by_tree(own, result);

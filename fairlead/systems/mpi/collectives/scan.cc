@@ -6,26 +6,29 @@ namespace {
 
 // Recursive doubling: after step k `reach` holds the operands of the 2^k ranks around this one,
 // those of one value of the higher bits, and `result` those of them that are not above it. Both are
-// combined in rank order, so that operations need not commute.
+// combined in rank order, so that operations need not commute. Before the first step `reach` is
+// what the program gave, and after the last one nobody asks for it.
 template <class Group>
 void scan_by_messages(Group& group, const void* own, void* result, const Operand& operand,
                       bool exclusive) {
   const std::uint64_t bytes = operand.bytes();
   if (bytes == 0) return;
-  typename Group::Memory reach(group, bytes);
+  typename Group::Memory reached(group, group.size() > 2 ? bytes : 0);
   typename Group::Memory arrived(group, bytes);
-  group.copy(reach.data(), own, bytes);
+  const void* reach = own;
   if (!exclusive) group.copy(result, own, bytes);
   bool has_result = !exclusive;
   for (int step = 1; step < group.size(); step *= 2) {
     const int other = group.rank() ^ step;
     if (other >= group.size()) continue;
-    group.exchange(other, reach.data(), bytes, other, arrived.data(), bytes);
-    if (other > group.rank()) {
-      group.combine(operand, reach.data(), arrived.data(), reach.data(), operand.count);
-      continue;
+    group.exchange(other, reach, bytes, other, arrived.data(), bytes);
+    const bool is_above = other > group.rank();
+    if (2 * step < group.size()) {
+      group.combine(operand, is_above ? reach : arrived.data(), is_above ? arrived.data() : reach,
+                    reached.data(), operand.count);
+      reach = reached.data();
     }
-    group.combine(operand, arrived.data(), reach.data(), reach.data(), operand.count);
+    if (is_above) continue;
     if (has_result) {
       group.combine(operand, arrived.data(), result, result, operand.count);
     } else {

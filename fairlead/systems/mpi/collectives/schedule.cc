@@ -102,7 +102,8 @@ bool Schedule::act(const Act& act) {
 void Schedule::send(const Act& act) {
   Engine& engine = process_.engine();
   const Envelope to = envelope(act.member);
-  const bool sent = engine.send_small(act.from, act.size, to, lci::kNoBlock);
+  const bool sent = engine.send_shortly(act.from, act.size, to) ||
+                    engine.send_small(act.from, act.size, to, lci::kNoBlock);
   act.message->is_send = true;
   act.message->request = sent ? nullptr : engine.isend(act.from, act.size, to, false);
 }

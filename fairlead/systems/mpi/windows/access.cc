@@ -32,6 +32,7 @@ void begin_moving(Process& process, Window& window, int target, const char* call
                                         target, window.comm->name));
   }
   ++window.begun;
+  window.busy = true;
 }
 
 // Where loads and stores do it; nullptr: nowhere.
@@ -65,7 +66,7 @@ bool refused(Window& window, const FarData& far) {
           all = all && window.has(reinterpret_cast<std::uintptr_t>(at), bytes);
         });
   }
-  if (!all) window.refused = true;
+  if (!all) window.refused = window.busy = true;
   return !all;
 }
 
@@ -158,6 +159,7 @@ void window_put(Process& process, Window& window, const FarData& to, const Data&
   if (refused(window, to)) return;
   if (std::byte* const at = reach(window, peer, to); at != nullptr) {
     copy_data({at, to.bytes, to.layout}, from);
+    window.stored = true;
     process.engine().charge_copy(kSendOps, to.bytes, to.bytes);
     return;
   }
@@ -218,6 +220,7 @@ void window_combine(Process& process, Window& window, const FarData& far, std::u
     const LayoutHold held_result(operands.former.layout);
     return Windows::of(process).messages().ask(window, far.target, what, target, operands, call);
   }
+  window.stored = true;
   const std::uint64_t bytes = count * what.form.spacing;
   if (far.layout == nullptr && operands.own.layout == nullptr && operands.former.layout == nullptr)
       [[likely]] {

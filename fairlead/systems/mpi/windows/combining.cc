@@ -28,32 +28,16 @@ class Guarded {
   std::atomic<std::uint64_t>& guard_;
 };
 
-template <class Word>
-Word word_at(const std::byte* from, std::uint64_t i) {
-  Word word;
-  std::memcpy(&word, from + i * sizeof word, sizeof word);
-  return word;
-}
-
 // One element by the processor's atomics; returns what it was.
 template <class Word>
 Word change(const Combining& what, Word& element, const std::byte* operands,
             const std::byte* compare, std::uint64_t i) {
+  const std::byte* const own =
+      what.kind == Combining::Kind::no_op ? nullptr : operands + i * sizeof(Word);
+  if (what.kind != Combining::Kind::combine) return change_word(what.kind, element, own, compare);
   std::atomic_ref<Word> at(element);
-  switch (what.kind) {
-    case Combining::Kind::no_op:
-      return at.load();
-    case Combining::Kind::replace:
-      return at.exchange(word_at<Word>(operands, i));
-    case Combining::Kind::compare_swap: {
-      Word expected = word_at<Word>(compare, 0);
-      at.compare_exchange_strong(expected, word_at<Word>(operands, 0));
-      return expected;
-    }
-    case Combining::Kind::combine:
-      break;
-  }
-  const Word operand = word_at<Word>(operands, i);
+  Word operand;
+  std::memcpy(&operand, own, sizeof operand);
   Word old = at.load();
   Word next = old;
   do {
@@ -83,10 +67,8 @@ Combining Combining::of(MPI_Op op, MPI_Datatype type) {
   made.op = name_of(op);
   made.type = name_of(type);
   made.form = ElementForm::of(type);
-  if (op == MPI_REPLACE) {
-    made.kind = Kind::replace;
-  } else if (op != MPI_NO_OP) {
-    made.kind = Kind::combine;
+  made.kind = kind_of(op, type);
+  if (made.kind != Kind::replace && made.kind != Kind::no_op) {
     made.kernel = find_combine(op, type);
     if (made.kernel == nullptr) made.form.spacing = 0;
   }
@@ -127,7 +109,7 @@ void Combining::run(std::atomic<std::uint64_t>& guard, std::byte* at, const std:
   }
   if (former != nullptr) std::memcpy(former, at, bytes);
   if (kind == Kind::replace) std::memcpy(at, operands, bytes);
-  if (kind == Kind::combine) combine_guarded(at, operands, count);
+  if (kernel != nullptr) combine_guarded(at, operands, count);
 }
 
 // Kernels want elements where their type may lie.

@@ -40,9 +40,13 @@ void check_moved(Process& process, const Window& window, const Counter& counter,
 // A program may wait for what another does by a call and a flush again and again: now and then it
 // looks at what has arrived, in the modelled world always, where others go on meanwhile.
 void look_around(Process& process, Window& window) {
-  constexpr std::uint32_t kFlushes = 16;
   Engine& engine = process.engine();
-  if (++window.flushes % kFlushes == 0 || !engine.free_work()) engine.poll();
+  if (++window.flushes % kFlushesUnlooked == 0 || !engine.free_work()) engine.poll();
+}
+
+// After a flush: whether the next one has anything to wait for. What was refused is told first.
+void note_busy(Window& window) {
+  window.busy = window.asked != 0 || !window.dirty.empty() || window.refused;
 }
 
 // Begins a fence to a peer that was dirty; `done` counts it.
@@ -108,6 +112,7 @@ std::uint64_t count_up(Process& process, Window& window, int target, const Contr
   }
   if (!waits) {
     ++window.begun;
+    window.busy = true;
     return 0;
   }
   wait_for(process, call, [&] { return counted(there) != 0; });
@@ -152,6 +157,7 @@ void flush_here(Process& process, Window& window, const char* call) {
   wait_for(process, call, [&] { return counted(*window.moved) >= window.begun; });
   check_moved(process, window, *window.moved, call);
   wait_for(process, call, [&] { return window.asked == 0; });
+  note_busy(window);
 }
 
 void flush(Process& process, Window& window, int target, const char* call) {
@@ -162,12 +168,13 @@ void flush(Process& process, Window& window, int target, const char* call) {
   WindowPeer* const peer = window.peers.find(target);
   if (peer == nullptr) return;
   wait_for(process, call, [&] { return peer->asked == 0; });
-  if (!std::exchange(peer->dirty, false)) return;
+  if (!std::exchange(peer->dirty, false)) return note_busy(window);
   std::erase(window.dirty, target);
   Counter there;
   begin_fence(process, window, target, there, call);
   wait_for(process, call, [&] { return counted(there) != 0; });
   check_moved(process, window, there, call);
+  note_busy(window);
 }
 
 void flush_all(Process& process, Window& window, const char* call) {
@@ -180,6 +187,7 @@ void flush_all(Process& process, Window& window, const char* call) {
   for (const int target : dirty) begin_fence(process, window, target, there, call);
   wait_for(process, call, [&] { return counted(there) >= dirty.size(); });
   check_moved(process, window, there, call);
+  note_busy(window);
 }
 
 // --- What --check counts.
@@ -244,6 +252,7 @@ void start(Process& process, Window& window, const std::vector<int>& targets, co
   window.started = true;
   window.targets = targets;
   for (const int target : targets) {
+    window.peers.of(target).started = true;
     Request* const posted = hear(process, window, target, kPosted);
     process.engine().wait(*posted, call);
     process.engine().finish(posted);
@@ -252,7 +261,10 @@ void start(Process& process, Window& window, const std::vector<int>& targets, co
 
 void complete(Process& process, Window& window, const char* call) {
   flush_all(process, window, call);
-  for (const int target : window.targets) tell(process, window, target, kCompleted, call);
+  for (const int target : window.targets) {
+    window.peers.of(target).started = false;
+    tell(process, window, target, kCompleted, call);
+  }
   window.targets.clear();
   window.started = false;
 }

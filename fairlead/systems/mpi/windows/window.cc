@@ -36,6 +36,7 @@ WindowPeer& window_peer(Process& process, Window& window, int target, const char
     peer.control = window.control;
     peer.size = window.control->size;
     peer.unit = window.control->unit;
+    peer.units = peer.size / peer.unit;
     return peer;
   }
   lci::Port& port = process.engine().port();
@@ -53,6 +54,7 @@ WindowPeer& window_peer(Process& process, Window& window, int target, const char
   }
   peer.size = told[0];
   peer.unit = told[1];
+  peer.units = peer.size / peer.unit;
   if (window.flavor == MPI_WIN_FLAVOR_SHARED) {
     const bool own = window.comm->rank == 0;
     void* const all =

@@ -45,14 +45,16 @@ enum class WindowLock : std::uint8_t { none, shared, exclusive, unchecked };
 
 // What this rank knows of another member, or of itself, as a target.
 struct WindowPeer {
-  bool known = false;  // the rest is filled in
-  bool dirty = false;  // puts by the Port that may not be there yet
+  bool known = false;    // the rest is filled in
+  bool dirty = false;    // puts by the Port that may not be there yet
+  bool started = false;  // MPI_Win_start named it, and MPI_Win_complete has not come
   WindowLock lock = WindowLock::none;
   std::uint32_t asked = 0;           // messages whose answers are to come
   std::byte* memory = nullptr;       // where loads and stores of this rank reach it
   WindowControl* control = nullptr;  // the same
   std::uint64_t size = 0;
   std::uint64_t unit = 1;
+  std::uint64_t units = 0;  // whole ones in `size`
 };
 
 // As above, for all members, by rank. Most ranks of a large job access few others: memory is for
@@ -60,7 +62,10 @@ struct WindowPeer {
 class WindowPeers {
  public:
   // Makes room for a window with so many members.
-  void resize(int members) { blocks_.resize((static_cast<std::size_t>(members) - 1) / kBlock + 1); }
+  void resize(int members) {
+    members_ = static_cast<unsigned>(members);
+    blocks_.resize((static_cast<std::size_t>(members) - 1) / kBlock + 1);
+  }
   // Stays where it is.
   WindowPeer& of(int member) {
     const auto i = static_cast<std::size_t>(member);
@@ -75,10 +80,15 @@ class WindowPeers {
     Block* const block = blocks_[i / kBlock].get();
     return block == nullptr ? nullptr : &(*block)[i % kBlock];
   }
+  // As above, for what a program takes for a member: nullptr, too, where it is none.
+  WindowPeer* look(int rank) const {
+    return static_cast<unsigned>(rank) < members_ ? find(rank) : nullptr;
+  }
 
  private:
   static constexpr std::size_t kBlock = 16;
   using Block = std::array<WindowPeer, kBlock>;
+  unsigned members_ = 0;
   std::vector<std::unique_ptr<Block>> blocks_;
 };
 
@@ -122,6 +132,10 @@ struct Window : Object {
   std::uint64_t asked = 0;  // messages whose answers are to come
   std::uint32_t flushes = 0;
   bool refused = false;  // since the last synchronization a target has refused one
+  // Something was begun, or refused, that the next flush has to look for. Set and cleared in calls
+  // of this rank alone, never in an upcall.
+  bool busy = false;
+  bool stored = false;  // into mapped memory, since this processor's last fence
 
   MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
   std::string name;
@@ -138,6 +152,10 @@ struct Window : Object {
     return peer != nullptr && peer->lock != WindowLock::none;
   }
   bool is_dynamic() const { return flavor == MPI_WIN_FLAVOR_DYNAMIC; }
+  // An epoch is open in which `peer` has been accessed, or may be without further steps.
+  bool is_open_to(const WindowPeer& peer) const {
+    return peer.lock != WindowLock::none || peer.started || (fenced && fence_is_used);
+  }
   // Whether `bytes` from `offset` on are this rank's to give: offset is an address in a dynamic
   // window.
   bool has(std::uint64_t offset, std::uint64_t bytes) const;
@@ -145,6 +163,9 @@ struct Window : Object {
     return is_dynamic() ? reinterpret_cast<std::byte*>(offset) : base + offset;
   }
 };
+
+// One flush in so many looks at what has arrived.
+constexpr std::uint32_t kFlushesUnlooked = 16;
 
 // Windows of one rank, by Window::id().
 using WindowsById = std::unordered_map<std::uint32_t, Window*>;

@@ -89,6 +89,7 @@ void WindowMessages::ask(Window& window, int target, const Combining& what,
     }
     const std::uint32_t slot =
         take_slot({&window, target, operands.former, what.form, first, n}, call);
+    window.busy = true;
     ++window.asked;
     ++window.peers.of(target).asked;
     const bool one = pieces.size() == 1;
