@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "fairlead/systems/dsm/core.h"
+#include "fairlead/systems/dsm/mutants.h"
 #include "fairlead/systems/dsm/segments.h"
 
 namespace fairlead::dsm {
@@ -180,6 +181,7 @@ void Core::became_home(PageId page) {
 }
 
 bool Core::has_all(std::span<const std::uint64_t> version, PageId page) const {
+  if (mutated(Mutant::version_ignored)) return true;
   for (std::uint32_t writer = 0; writer < size_; ++writer) {
     if (version[writer] < need_[std::size_t{page} * size_ + writer]) return false;
   }
@@ -248,7 +250,7 @@ void Core::find_homes() {
   for (std::size_t i = 0; i < slots_used_; ++i) {
     const Slot& slot = slots_[i];
     if (home_[slot.page] != 0) continue;
-    if (slot.word != 0) {
+    if (slot.word != 0 && !mutated(Mutant::two_homes)) {
       home_[slot.page] = static_cast<std::uint32_t>(slot.word);
     } else if (i == 0 && in_fault_) {
       became_home(slot.page);
@@ -276,6 +278,11 @@ void Core::read_slots(bool first) {
     const bool in_order = (flags & lci::kRemoteCopy) == 0 && (flags & lci::kMappable) == 0;
     return in_order && (first || protocol_.faithful);
   };
+  const bool page_first = mutated(Mutant::page_before_version);
+  for (std::size_t i = 0; page_first && i < slots_used_; ++i) {
+    if (!slots_[i].over) read_page(slots_[i]);
+  }
+  if (page_first) await(fetched_, fetches_asked_, "a page");
   bool any = false;
   for (std::size_t i = 0; i < slots_used_; ++i) {
     const Slot& slot = slots_[i];
@@ -289,7 +296,7 @@ void Core::read_slots(bool first) {
                            &read_versions_[i * size_], row, &fetched_, lci::kNoFlags);
         },
         "a page's version");
-    if (together(slot)) read_page(slot);
+    if (together(slot) && !page_first) read_page(slot);
   }
   if (!any) return;
   await(fetched_, fetches_asked_, "a page's version");
@@ -297,7 +304,7 @@ void Core::read_slots(bool first) {
     Slot& slot = slots_[i];
     if (slot.over) continue;
     slot.here = has_all(std::span(read_versions_).subspan(i * size_, size_), slot.page);
-    if (slot.here && !together(slot)) read_page(slot);
+    if (slot.here && !together(slot) && !page_first) read_page(slot);
   }
   await(fetched_, fetches_asked_, "a page");
   for (std::size_t i = 0; i < slots_used_; ++i) {
@@ -308,7 +315,9 @@ void Core::read_slots(bool first) {
 }
 
 void Core::keep_twin(PageId page) {
-  std::memcpy(twins_ + std::size_t{page} * kPageBytes, memory_->alias(page), kPageBytes);
+  if (!mutated(Mutant::no_twin)) {
+    std::memcpy(twins_ + std::size_t{page} * kPageBytes, memory_->alias(page), kPageBytes);
+  }
   port_.charge({.working_set_bytes = 2 * kPageBytes, .copied_bytes = kPageBytes});
   ++counts_.fetches;
   if (watch_ != nullptr) watch_->fetch(page, at_);

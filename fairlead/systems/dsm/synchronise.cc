@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fairlead/systems/dsm/core.h"
+#include "fairlead/systems/dsm/mutants.h"
 
 namespace fairlead::dsm {
 namespace {
@@ -84,7 +85,10 @@ void Core::arrived(const Message& message) {
   (void)notices_in(message, 3);
   arrived_distributed_ += message.body[0];
   if (message.from == 0) arrived_word_ = {message.body[1], message.body[2]};
-  arrived_notices_.insert(arrived_notices_.end(), message.body.begin() + 3, message.body.end());
+  const bool heard = !mutated(Mutant::last_arrival_unheard) || arrivals_ + 1 < size_;
+  if (heard) {
+    arrived_notices_.insert(arrived_notices_.end(), message.body.begin() + 3, message.body.end());
+  }
   if (++arrivals_ < size_) return;
   const std::uint64_t distributed = std::exchange(arrived_distributed_, 0);
   arrivals_ = 0;
@@ -138,7 +142,7 @@ void Core::grant(Rank to, Kind kind, std::uint64_t value, std::uint64_t lock,
   std::vector<std::uint32_t> body;
   if (apart_) body = watch_->clock_of(lock);
   body.insert(body.end(), relay_.time().begin(), relay_.time().end());
-  add_words(body, relay_.newer_than(time));
+  if (!mutated(Mutant::grant_without_notices)) add_words(body, relay_.newer_than(time));
   wire_.send(to, kind, value, body);
 }
 
@@ -158,7 +162,7 @@ VectorTime Core::take_grant(Ps asked) {
     watch_->locks().time += port_.now() - asked;
   }
   // What this rank wrote before is home before notices put its pages out.
-  close_interval();
+  if (!mutated(Mutant::acquire_without_flush)) close_interval();
   end_reads();
   if (apart_) watch_->acquired(granted_clock_);
   apply(heard_);
