@@ -45,6 +45,8 @@ constexpr Row kRows[] = {
     {Mutant::grant_without_notices, "ALockBringsWhatWasWrittenBeforeItsRelease", "byte 0"},
     {Mutant::interval_torn, "AnIntervalsNoticesComeWhole", "byte 4096"},
     {Mutant::waiters_lost, "EveryWaiterHasTheLockInTurn", "a lock"},
+    {Mutant::queue_tail_lost, "EveryWaiterHasTheQueuedLockInTurn", "deadlock"},
+    {Mutant::records_unread, "AQueuedLockBringsWhatWasWrittenBeforeItsRelease", "byte 0"},
     {Mutant::one_of_all_woken, "ABroadcastWakesAllWhoWait", "a condition"},
     {Mutant::ranges_meet, "AReaderOfARangeWaitsForItsWriter", "byte 0"},
     {Mutant::atomic_not_told, "AnAtomicPutsOldCopiesOut", "byte 0"},
@@ -354,23 +356,29 @@ TEST(DsmMutants, APageHasOneHome) {
   });
 }
 
+void pass_on_by_a_lock(Job& job) {
+  job.own_pages();
+  (void)job.get(0);
+  job.start_clock();
+  if (job.is(1)) {
+    job.dsm().acquire(0);
+    job.set(0, 5);
+    job.dsm().release(0);
+  }
+  if (job.is(2)) {
+    job.wait_until(200);
+    job.dsm().acquire(0);
+    job.expect(0, 5);
+    job.dsm().release(0);
+  }
+}
+
 TEST(DsmMutants, ALockBringsWhatWasWrittenBeforeItsRelease) {
-  expect_kills({"async"}, [](Job& job) {
-    job.own_pages();
-    (void)job.get(0);
-    job.start_clock();
-    if (job.is(1)) {
-      job.dsm().acquire(0);
-      job.set(0, 5);
-      job.dsm().release(0);
-    }
-    if (job.is(2)) {
-      job.wait_until(200);
-      job.dsm().acquire(0);
-      job.expect(0, 5);
-      job.dsm().release(0);
-    }
-  });
+  expect_kills({"async"}, pass_on_by_a_lock);
+}
+
+TEST(DsmMutants, AQueuedLockBringsWhatWasWrittenBeforeItsRelease) {
+  expect_kills({"newgen-full"}, pass_on_by_a_lock);
 }
 
 TEST(DsmMutants, AnIntervalsNoticesComeWhole) {
@@ -392,16 +400,35 @@ TEST(DsmMutants, AnIntervalsNoticesComeWhole) {
   });
 }
 
-TEST(DsmMutants, EveryWaiterHasTheLockInTurn) {
-  expect_kills({"async"}, [](Job& job) {
+void take_turns(Job& job) {
+  job.own_pages();
+  for (int turn = 0; turn < 3; ++turn) {
+    job.dsm().acquire(1);
+    job.set(0, job.get(0) + 1);
+    job.dsm().release(1);
+  }
+  job.dsm().barrier();
+  job.expect(0, 9);
+}
+
+TEST(DsmMutants, EveryWaiterHasTheLockInTurn) { expect_kills({"async"}, take_turns); }
+
+TEST(DsmMutants, EveryWaiterHasTheQueuedLockInTurn) {
+  // Expect: one that comes while the lock is released has it, too, at whatever moment it comes.
+  expect_kills({"newgen-full"}, [](Job& job) {
     job.own_pages();
-    for (int turn = 0; turn < 3; ++turn) {
-      job.dsm().acquire(1);
-      job.set(0, job.get(0) + 1);
-      job.dsm().release(1);
+    for (int round = 0; round < 40; ++round) {
+      job.start_clock();
+      if (job.is(0)) job.wait_until(100);
+      if (job.is(2)) job.compute_until(80 + round);
+      if (!job.is(1)) {
+        job.dsm().acquire(1);
+        job.set(0, job.get(0) + 1);
+        job.dsm().release(1);
+      }
     }
     job.dsm().barrier();
-    job.expect(0, 9);
+    job.expect(0, 80);
   });
 }
 

@@ -58,6 +58,7 @@ Core::Core(run::Context& context, const Options& options)
       profile_(options.profile),
       migrate_(options.migrate),
       apart_(options.races),
+      queued_(!apart_ && has_queued_locks(protocol_)),
       diff_buffers_(options.protocol.faithful ? 1 : kDiffBuffers),
       pages_(static_cast<PageId>((options.heap_bytes + kPageBytes - 1) / kPageBytes)),
       state_(pages_),
@@ -69,6 +70,7 @@ Core::Core(run::Context& context, const Options& options)
       log_(size_),
       stamps_(size_),
       unacknowledged_(size_),
+      records_read_(size_),
       wire_(
           port_, kDsmNames.channels[0],
           {[](void* self, Message& message) { static_cast<Core*>(self)->handle(message); }, this}),
@@ -97,6 +99,14 @@ Result<void> Core::open(const Options& options) {
         fmt::format("{} bytes for the versions of {} pages by {} ranks: this fabric does "
                     "not have so much memory that peers can reach; a smaller heap?",
                     std::size_t{pages_} * size_ * sizeof(std::uint64_t), pages_, size_)};
+  }
+  if (queued_) {
+    lock_words_ = words(kLockWords, lock_words(size_));
+    std::uint64_t* const board = words(kRecords, RecordBoard::bytes() / sizeof(std::uint64_t) + 1);
+    if (lock_words_ == nullptr || board == nullptr) {
+      return Error{"this fabric does not have the memory that locks take; a smaller heap?"};
+    }
+    board_.emplace(board);
   }
   const std::size_t bytes = std::size_t{pages_} * kPageBytes;
   const bool anywhere = options.engine == EngineKind::checked;
@@ -166,6 +176,9 @@ void Core::stop() {
   if (engine_->uses_signals()) signals_.release();
   for (const lci::SegId segment : {kPages, kVersions, kFirstTouch, kPagesTaken}) {
     (void)port_.withdraw(segment);
+  }
+  if (queued_) {
+    for (const lci::SegId segment : {kLockWords, kRecords}) (void)port_.withdraw(segment);
   }
   if (watch_ != nullptr && self_ == 0) write_report();
 }
@@ -258,6 +271,14 @@ void Core::handle(Message& message) {
     case Kind::grant:
     case Kind::range_grant:
       return granted(message);
+    case Kind::record_ask:
+      return records_asked(message);
+    case Kind::handed:
+      return;
+    case Kind::records:
+      heard_ = notices_in(message, 0);
+      recorded_ = true;
+      return;
     case Kind::distribute:
       return take_variable(message);
     case Kind::cond_wait:

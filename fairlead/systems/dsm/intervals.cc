@@ -59,7 +59,8 @@ void Core::close_interval() {
   if (mine_.size() == before) return;
   time_[self_] = seq;
   if (watch_ != nullptr) watch_->end_interval(apart_ ? watch_->clock() : time_);
-  log_.add(std::span(mine_).subspan(before));
+  const std::span<const Notice> added = log_.add(std::span(mine_).subspan(before));
+  if (queued_) board_->add(added);
   ++counts_.intervals;
 }
 
@@ -226,7 +227,7 @@ void Core::set_version(PageId page, Rank writer, std::uint64_t seq) {
 
 // Puts out what others wrote. This rank's own writes are home already, as its interval was closed
 // before.
-void Core::apply(std::span<const Notice> notices) {
+std::span<const Notice> Core::apply(std::span<const Notice> notices) {
   for (const Notice& notice : notices) {
     if (notice.writer == self_) continue;
     std::uint64_t& need = need_[std::size_t{notice.page} * size_ + notice.writer];
@@ -241,7 +242,7 @@ void Core::apply(std::span<const Notice> notices) {
       ++counts_.invalidations;
     }
   }
-  log_.add(notices);
+  return log_.add(notices);
 }
 
 void Core::await_version(PageId page, std::uint32_t writer, std::uint64_t seq) {

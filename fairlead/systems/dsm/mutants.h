@@ -25,6 +25,8 @@ enum class Mutant : std::uint8_t {
   grant_without_notices,  // a lock comes without what was written before its release
   interval_torn,          // one notice of an interval is kept
   waiters_lost,           // the release of a lock forgets all waiters but the first
+  queue_tail_lost,        // the release of a queued lock does not see who has just come
+  records_unread,         // a queued lock comes without what was written before its release
   one_of_all_woken,       // a broadcast is a signal
   ranges_meet,            // readers of a range do not wait for who writes it
   atomic_not_told,        // no notice of an atomic goes out

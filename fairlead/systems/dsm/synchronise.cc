@@ -1,5 +1,5 @@
-// Barriers and locks, as a part of Core. Rank 0 gathers at barriers, rank lock % size manages a
-// lock.
+// Barriers and locks, as a part of Core. Rank 0 gathers at barriers; where locks are messages, rank
+// lock % size manages a lock.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ std::uint64_t Core::barrier(std::uint64_t id, const char* call, std::uint64_t wo
   const Ps arrived = port_.now();
   meet(id, word, mine_, call);
   const std::uint64_t agreed = departed_word_;
-  apply(heard_);
+  (void)apply(heard_);
   serve([this] { return variables_taken_ + distributed_ >= distributed_by_all_; },
         "a variable that was distributed");
   if (watch_ != nullptr) {
@@ -57,6 +57,10 @@ std::uint64_t Core::barrier(std::uint64_t id, const char* call, std::uint64_t wo
   mine_.clear();
   log_.drop_covered(time_);
   relay_.drop_covered(time_);
+  if (queued_) {
+    board_->begin_epoch();
+    std::fill(records_read_.begin(), records_read_.end(), 0u);
+  }
   if (migrate_) move_homes();
   return agreed;
 }
@@ -104,10 +108,16 @@ void Core::acquire(std::uint32_t lock) {
   if (lock >= kLocks) fail(fmt::format("acquire of lock {}: they are below {}", lock, kLocks));
   if (held_.contains(lock)) fail(fmt::format("acquire of lock {}, which it holds", lock));
   const lci::PortTurn turn(port_);
-  granted_ = false;
   const Ps asked = port_.now();
-  wire_.send(lock % size_, Kind::acquire, lock, time_);
-  serve([this] { return granted_; }, "a lock");
+  // Who takes a lock again and again, to see what others write, lets them do so.
+  (void)port_.poll();
+  if (queued_) {
+    acquire_queued(lock);
+  } else {
+    granted_ = false;
+    wire_.send(lock % size_, Kind::acquire, lock, time_);
+    serve([this] { return granted_; }, "a lock");
+  }
   held_[lock] = take_grant(asked);
 }
 
@@ -118,6 +128,12 @@ void Core::release(std::uint32_t lock) {
     fail(fmt::format("release of lock {}, which it does not hold", lock));
   }
   const lci::PortTurn turn(port_);
+  if (queued_) {
+    held_.erase(held);
+    close_interval();
+    end_reads();
+    return release_queued(lock);
+  }
   const std::vector<std::uint32_t> body = end_of_hold(held->second);
   held_.erase(held);
   wire_.send(lock % size_, Kind::release, lock, body);
@@ -165,7 +181,8 @@ VectorTime Core::take_grant(Ps asked) {
   if (!mutated(Mutant::acquire_without_flush)) close_interval();
   end_reads();
   if (apart_) watch_->acquired(granted_clock_);
-  apply(heard_);
+  const std::span<const Notice> added = apply(heard_);
+  if (queued_) board_->add(added);
   return granted_time_;
 }
 
