@@ -49,6 +49,7 @@ constexpr Row kRows[] = {
     {Mutant::records_unread, "AQueuedLockBringsWhatWasWrittenBeforeItsRelease", "byte 0"},
     {Mutant::one_of_all_woken, "ABroadcastWakesAllWhoWait", "a condition"},
     {Mutant::ranges_meet, "AReaderOfARangeWaitsForItsWriter", "byte 0"},
+    {Mutant::evicted_unwritten, "APageThatGoesOutTakesItsChangesHome", "byte"},
     {Mutant::atomic_not_told, "AnAtomicPutsOldCopiesOut", "byte 0"},
 };
 
@@ -59,6 +60,7 @@ struct Plan {
   std::string world = "generic-hca";
   EngineKind engine = EngineKind::checked;
   std::size_t pages = kPages;
+  std::size_t cache_pages = 0;
 };
 
 // One rank's view of `pages` pages, whose homes are rank 0.
@@ -125,6 +127,7 @@ std::string end_of(const Plan& plan, Mutant mutant, const Body& body) {
         options.protocol = dsm::protocol_of(plan.protocol).value();
         options.engine = plan.engine;
         options.ahead = false;
+        options.cache_pages = plan.cache_pages;
         options.wake = dsm::WakeKind::never;
         Result<Dsm*> started = Dsm::start(context, options);
         if (!started.ok()) context.abort_job(1, started.error().text);
@@ -477,6 +480,21 @@ TEST(DsmMutants, AnAtomicPutsOldCopiesOut) {
     }
     job.dsm().barrier();
     job.expect(0, 5);
+  });
+}
+
+TEST(DsmMutants, APageThatGoesOutTakesItsChangesHome) {
+  Plan plan;
+  plan.pages = 40;
+  plan.cache_pages = dsm::kCacheMin;
+  expect_kills(plan, [](Job& job) {
+    job.own_pages();
+    if (job.is(1)) {
+      for (std::size_t page = 0; page < 40; ++page) job.set(page * kPageBytes, 5);
+      for (std::size_t page = 0; page < 40; ++page) job.expect(page * kPageBytes, 5);
+    }
+    job.dsm().barrier();
+    for (std::size_t page = 0; page < 40; ++page) job.expect(page * kPageBytes, 5);
   });
 }
 

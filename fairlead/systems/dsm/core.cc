@@ -41,6 +41,10 @@ Result<std::unique_ptr<Core>> Core::make(run::Context& context, const Options& o
   if (bytes == 0 || bytes / kPageBytes > ~PageId{0}) {
     return Error{fmt::format("a shared heap of {} bytes: from 1 to 2^44", options.heap_bytes)};
   }
+  if (options.cache_pages != 0 && options.cache_pages < kCacheMin) {
+    return Error{fmt::format("a cache of {} pages: at least {}, or 0 for no limit",
+                             options.cache_pages, kCacheMin)};
+  }
   std::unique_ptr<Core> core(new Core(context, options));
   if (const Result<void> opened = core->open(options); !opened.ok()) return opened.error();
   return core;
@@ -66,6 +70,7 @@ Core::Core(run::Context& context, const Options& options)
       need_(std::size_t{pages_} * size_),
       twins_(static_cast<std::byte*>(map_sparse(std::size_t{pages_} * kPageBytes))),
       read_versions_(kAhead * size_),
+      cache_pages_(options.cache_pages),
       time_(size_, 0),
       log_(size_),
       stamps_(size_),
@@ -133,6 +138,7 @@ Result<void> Core::open(const Options& options) {
   heap_ =
       std::make_unique<Heap>(*memory_, [this](std::uint64_t count) { return take_pages(count); });
   written_.reserve(pages_);
+  if (cache_pages_ != 0) cache_marks_.emplace(pages_);
   if (migrate_) {
     lone_writer_.emplace(pages_);
     moved_to_.emplace(pages_);

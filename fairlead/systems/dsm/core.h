@@ -175,6 +175,12 @@ class Core {
   std::byte* master(PageId page) const { return masters_ + std::size_t{page} * kPageBytes; }
   bool has_all(std::span<const std::uint64_t> version, PageId page) const;
 
+  // --- The bounded cache (cache.cc).
+  // For so many pages more, at most kAhead.
+  void make_room(std::size_t pages);
+  void cached(PageId page);
+  bool evict_first();
+
   // --- Intervals (intervals.cc).
   void close_interval();
   void charge_writes();
@@ -288,6 +294,11 @@ class Core {
   PageId last_fault_ = 0;
   std::int64_t stride_ = 0;
   std::vector<std::uint32_t> ask_body_;
+
+  // --- Pages of others that are here, where there is a limit: in the order in which they came.
+  const std::size_t cache_pages_;  // 0: none
+  std::deque<PageId> in_cache_;
+  std::optional<Sparse<std::uint8_t>> cache_marks_;
 
   // --- Asks of others for pages whose version is not there yet.
   struct Parked {

@@ -30,6 +30,7 @@ enum class Mutant : std::uint8_t {
   one_of_all_woken,       // a broadcast is a signal
   ranges_meet,            // readers of a range do not wait for who writes it
   atomic_not_told,        // no notice of an atomic goes out
+  evicted_unwritten,      // a page that goes out for another does not take its changes home
   count
 };
 

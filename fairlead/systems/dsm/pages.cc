@@ -76,6 +76,7 @@ void Core::bring_in(PageId page) {
   slots_[0] = {page, false, false, 0};
   slots_used_ = 1;
   add_stride(page);
+  make_room(slots_used_);
   fetch_slots();
   admit_slots();
   in_fault_ = false;
@@ -113,6 +114,7 @@ void Core::prefetch(const void* begin, std::size_t bytes, std::uintptr_t at) {
       if (state_[page] == State::out) slots_[slots_used_++] = {page, false, false, 0};
     }
     if (slots_used_ == 0) break;
+    make_room(slots_used_);
     fetch_slots();
     admit_slots();
     for (std::size_t i = 0; apart_ && i < slots_used_; ++i) hide(slots_[i].page);
@@ -125,6 +127,12 @@ void Core::touch(const void* begin, std::size_t bytes, bool write, std::uintptr_
   const lci::PortTurn turn(port_);
   at_ = at;
   const PageId last = memory_->page_of(static_cast<const std::byte*>(begin) + bytes - 1);
+  if (cache_pages_ != 0 && last - page >= cache_pages_ / 2) {
+    fail(
+        fmt::format("an access of {} bytes at {}: more than half of what FAIRLEAD_DSM_CACHE={} "
+                    "lets be here at once: in parts, or a larger cache",
+                    bytes, begin, cache_pages_));
+  }
   const std::size_t offset = offset_of(begin);
   for (; page <= last; ++page) {
     const bool shown = state_[page] == State::in;
@@ -156,6 +164,7 @@ void Core::admit_slots() {
     while (i + count < pages.size() && pages[i + count].here &&
            pages[i + count].page == pages[i].page + count) {
       state_[pages[i + count].page] = State::in;
+      cached(pages[i + count].page);
       ++count;
     }
     admit(pages[i].page, static_cast<PageId>(count), wanted);
