@@ -2,10 +2,12 @@
 // same pages, written under locks, within ranges, behind conditions and between barriers, and every
 // byte is checked against what sequential memory has. It uses handles, so that it runs with every
 // engine, and as fibers with the engine `checked`. Options are those of the environment.
-// usage: dsm_random [SEED [ROUNDS]]
+// usage: dsm_random [SEED [ROUNDS | operations=COUNT]]
+// COUNT: of loads and stores of all ranks, at least.
 #include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "fairlead/base/check.h"
@@ -36,18 +38,40 @@ unsigned char value(std::uint64_t count, std::size_t byte) {
   return count == 0 ? 0 : static_cast<unsigned char>(count * 37 + byte * 11);
 }
 
+// Shared elements, whose loads and stores are counted.
+template <class T>
+class Elements {
+ public:
+  Elements(Shared<T> shared, std::uint64_t& operations)
+      : shared_(shared), operations_(&operations) {}
+  T get(std::size_t i) const {
+    ++*operations_;
+    return shared_.get(i);
+  }
+  void set(std::size_t i, const T& value) const {
+    ++*operations_;
+    shared_.set(i, value);
+  }
+  std::size_t size() const { return shared_.size(); }
+  T* address(std::size_t i) const { return shared_.address(i); }
+
+ private:
+  Shared<T> shared_;
+  std::uint64_t* operations_;
+};
+
 class Program {
  public:
   Program(Dsm& dsm, unsigned seed)
       : dsm_(dsm),
         random_(seed * 1000 + dsm.self()),
-        guarded_(Shared<unsigned char>::allocate(dsm, kBytes)),
-        by_phase_(Shared<unsigned char>::allocate(dsm, kBytes)),
-        ranged_(Shared<unsigned char>::allocate(dsm, kRanges * kRangeBytes)),
-        counters_(Shared<std::uint64_t>::allocate(dsm, kLocksUsed * kGroups)),
-        range_counts_(Shared<std::uint64_t>::allocate(dsm, kRanges)),
-        atomics_(Shared<std::uint64_t>::allocate(dsm, 2)),
-        turn_(Shared<std::uint64_t>::allocate(dsm, 2)) {
+        guarded_(Shared<unsigned char>::allocate(dsm, kBytes), operations_),
+        by_phase_(Shared<unsigned char>::allocate(dsm, kBytes), operations_),
+        ranged_(Shared<unsigned char>::allocate(dsm, kRanges * kRangeBytes), operations_),
+        counters_(Shared<std::uint64_t>::allocate(dsm, kLocksUsed * kGroups), operations_),
+        range_counts_(Shared<std::uint64_t>::allocate(dsm, kRanges), operations_),
+        atomics_(Shared<std::uint64_t>::allocate(dsm, 3)),
+        turn_(Shared<std::uint64_t>::allocate(dsm, 2), operations_) {
     for (std::size_t byte = 0; byte < kBytes; ++byte) {
       const std::size_t at = scattered(byte);
       bytes_[at % kLocksUsed][at / kLocksUsed % kGroups].push_back(byte);
@@ -70,7 +94,9 @@ class Program {
   }
   // All there was, by the counters.
   void check() {
+    (void)dsm_.fetch_add(atomics_.address(2), operations_);
     dsm_.barrier();
+    all_operations_ = atomics_.get(2);
     std::uint64_t all = 0;
     for (std::size_t i = 0; i < counters_.size(); ++i) all += counters_.get(i);
     FAIRLEAD_CHECK(all == sections_ * dsm_.size(), "{} sections", all);
@@ -84,6 +110,9 @@ class Program {
     dsm_.barrier();
   }
   std::uint64_t sections() const { return sections_; }
+  // This rank's, and those of all once check() was called.
+  std::uint64_t operations() const { return operations_; }
+  std::uint64_t all_operations() const { return all_operations_; }
 
  private:
   void section() {
@@ -160,14 +189,16 @@ class Program {
   }
 
   Dsm& dsm_;
+  std::uint64_t operations_ = 0;
+  std::uint64_t all_operations_ = 0;
   std::mt19937 random_;
-  const Shared<unsigned char> guarded_;
-  const Shared<unsigned char> by_phase_;
-  const Shared<unsigned char> ranged_;
-  const Shared<std::uint64_t> counters_;  // by lock and group: how often it was written
-  const Shared<std::uint64_t> range_counts_;
+  const Elements<unsigned char> guarded_;
+  const Elements<unsigned char> by_phase_;
+  const Elements<unsigned char> ranged_;
+  const Elements<std::uint64_t> counters_;  // by lock and group: how often it was written
+  const Elements<std::uint64_t> range_counts_;
   const Shared<std::uint64_t> atomics_;
-  const Shared<std::uint64_t> turn_;
+  const Elements<std::uint64_t> turn_;
   std::vector<std::size_t> bytes_[kLocksUsed][kGroups];
   std::uint64_t sections_ = 0;
   std::uint64_t ranges_ = 0;
@@ -178,7 +209,11 @@ class Program {
 
 int main(int argc, char** argv) {
   const unsigned seed = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 1;
-  const int rounds = argc > 2 ? std::atoi(argv[2]) : 10;
+  const std::string_view length = argc > 2 ? argv[2] : "10";
+  constexpr std::string_view kOperations = "operations=";
+  const bool counts_operations = length.starts_with(kOperations);
+  const std::uint64_t wanted =
+      std::strtoull(length.data() + (counts_operations ? kOperations.size() : 0), nullptr, 10);
   auto joined = fairlead::run::attach();
   if (!joined.ok()) return std::fprintf(stderr, "%s\n", joined.error().text.c_str()), 1;
   auto options = fairlead::dsm::Options::of_environment();
@@ -188,18 +223,26 @@ int main(int argc, char** argv) {
   if (!started.ok()) return std::fprintf(stderr, "%s\n", started.error().text.c_str()), 1;
   Dsm& dsm = *started.value();
   std::uint64_t sections = 0;
+  std::uint64_t operations = 0;
   {
     Program program(dsm, seed);
-    for (int i = 0; i < rounds; ++i) program.round(static_cast<std::uint64_t>(i));
+    // All ranks know of rank 0's.
+    const auto goes_on = [&](std::uint64_t rounds) {
+      return counts_operations ? dsm.agree(program.operations()) * dsm.size() < wanted
+                               : rounds < wanted;
+    };
+    for (std::uint64_t i = 0; goes_on(i); ++i) program.round(i);
     program.check();
     sections = program.sections() * dsm.size();
+    operations = program.all_operations();
   }
   const fairlead::dsm::Counts counts = dsm.counts();
   FAIRLEAD_CHECK(dsm.size() == 1 || (counts.diffs > 0 && counts.invalidations > 0), "{} {}",
                  counts.diffs, counts.invalidations);
   if (dsm.self() == 0) {
-    std::printf("%u ranks, %llu sections: as sequential memory\n", dsm.size(),
-                static_cast<unsigned long long>(sections));
+    std::printf("%u ranks, %llu sections, %llu operations: as sequential memory\n", dsm.size(),
+                static_cast<unsigned long long>(sections),
+                static_cast<unsigned long long>(operations));
   }
   dsm.stop();
   return 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fairlead/systems/dsm/core.h"
+#include "fairlead/systems/dsm/mutants.h"
 #include "fairlead/systems/dsm/segments.h"
 
 namespace fairlead::dsm {
@@ -72,7 +73,7 @@ void Core::wake_condition(const Message& message) {
   do {
     wire_.send(waiters.front(), Kind::cond_woken, message.value, {});
     waiters.pop_front();
-  } while (message.body[0] != 0 && !waiters.empty());
+  } while (message.body[0] != 0 && !waiters.empty() && !mutated(Mutant::one_of_all_woken));
   if (waiters.empty()) conditions_.erase(at);
 }
 

@@ -41,6 +41,10 @@ Result<std::unique_ptr<Core>> Core::make(run::Context& context, const Options& o
   if (bytes == 0 || bytes / kPageBytes > ~PageId{0}) {
     return Error{fmt::format("a shared heap of {} bytes: from 1 to 2^44", options.heap_bytes)};
   }
+  if (options.cache_pages != 0 && options.cache_pages < kCacheMin) {
+    return Error{fmt::format("a cache of {} pages: at least {}, or 0 for no limit",
+                             options.cache_pages, kCacheMin)};
+  }
   std::unique_ptr<Core> core(new Core(context, options));
   if (const Result<void> opened = core->open(options); !opened.ok()) return opened.error();
   return core;
@@ -58,6 +62,7 @@ Core::Core(run::Context& context, const Options& options)
       profile_(options.profile),
       migrate_(options.migrate),
       apart_(options.races),
+      queued_(!apart_ && has_queued_locks(protocol_)),
       diff_buffers_(options.protocol.faithful ? 1 : kDiffBuffers),
       pages_(static_cast<PageId>((options.heap_bytes + kPageBytes - 1) / kPageBytes)),
       state_(pages_),
@@ -65,10 +70,12 @@ Core::Core(run::Context& context, const Options& options)
       need_(std::size_t{pages_} * size_),
       twins_(static_cast<std::byte*>(map_sparse(std::size_t{pages_} * kPageBytes))),
       read_versions_(kAhead * size_),
+      cache_pages_(options.cache_pages),
       time_(size_, 0),
       log_(size_),
       stamps_(size_),
       unacknowledged_(size_),
+      records_read_(size_),
       wire_(
           port_, kDsmNames.channels[0],
           {[](void* self, Message& message) { static_cast<Core*>(self)->handle(message); }, this}),
@@ -98,6 +105,14 @@ Result<void> Core::open(const Options& options) {
                     "not have so much memory that peers can reach; a smaller heap?",
                     std::size_t{pages_} * size_ * sizeof(std::uint64_t), pages_, size_)};
   }
+  if (queued_) {
+    lock_words_ = words(kLockWords, lock_words(size_));
+    std::uint64_t* const board = words(kRecords, RecordBoard::bytes() / sizeof(std::uint64_t) + 1);
+    if (lock_words_ == nullptr || board == nullptr) {
+      return Error{"this fabric does not have the memory that locks take; a smaller heap?"};
+    }
+    board_.emplace(board);
+  }
   const std::size_t bytes = std::size_t{pages_} * kPageBytes;
   const bool anywhere = options.engine == EngineKind::checked;
   void* const allocated = port_.allocate(kPages, bytes, lci::Place::host);
@@ -123,6 +138,7 @@ Result<void> Core::open(const Options& options) {
   heap_ =
       std::make_unique<Heap>(*memory_, [this](std::uint64_t count) { return take_pages(count); });
   written_.reserve(pages_);
+  if (cache_pages_ != 0) cache_marks_.emplace(pages_);
   if (migrate_) {
     lone_writer_.emplace(pages_);
     moved_to_.emplace(pages_);
@@ -166,6 +182,9 @@ void Core::stop() {
   if (engine_->uses_signals()) signals_.release();
   for (const lci::SegId segment : {kPages, kVersions, kFirstTouch, kPagesTaken}) {
     (void)port_.withdraw(segment);
+  }
+  if (queued_) {
+    for (const lci::SegId segment : {kLockWords, kRecords}) (void)port_.withdraw(segment);
   }
   if (watch_ != nullptr && self_ == 0) write_report();
 }
@@ -258,6 +277,14 @@ void Core::handle(Message& message) {
     case Kind::grant:
     case Kind::range_grant:
       return granted(message);
+    case Kind::record_ask:
+      return records_asked(message);
+    case Kind::handed:
+      return;
+    case Kind::records:
+      heard_ = notices_in(message, 0);
+      recorded_ = true;
+      return;
     case Kind::distribute:
       return take_variable(message);
     case Kind::cond_wait:

@@ -35,6 +35,7 @@
 #include "fairlead/systems/dsm/memory.h"
 #include "fairlead/systems/dsm/notices.h"
 #include "fairlead/systems/dsm/range_locks.h"
+#include "fairlead/systems/dsm/record_board.h"
 #include "fairlead/systems/dsm/static_data.h"
 #include "fairlead/systems/dsm/watch/watch.h"
 #include "fairlead/systems/dsm/wire.h"
@@ -174,6 +175,12 @@ class Core {
   std::byte* master(PageId page) const { return masters_ + std::size_t{page} * kPageBytes; }
   bool has_all(std::span<const std::uint64_t> version, PageId page) const;
 
+  // --- The bounded cache (cache.cc).
+  // For so many pages more, at most kAhead.
+  void make_room(std::size_t pages);
+  void cached(PageId page);
+  bool evict_first();
+
   // --- Intervals (intervals.cc).
   void close_interval();
   void charge_writes();
@@ -186,7 +193,8 @@ class Core {
   void take_diff(const Message& message);
   void take_stamps(const Message& message);
   void set_version(PageId page, Rank writer, std::uint64_t seq);
-  void apply(std::span<const Notice> notices);
+  // Returns those that were new.
+  std::span<const Notice> apply(std::span<const Notice> notices);
   void await_version(PageId page, std::uint32_t writer, std::uint64_t seq);
   // Some home has not confirmed changes that were sent to it.
   bool unconfirmed() const;
@@ -210,6 +218,18 @@ class Core {
   std::vector<Notice> notices_in(const Message& message, std::size_t from);
   // What a release says: notices, behind a clock where races are looked for.
   void take_release(const Message& message, std::uint64_t lock);
+  // --- Locks as queues (queued_locks.cc).
+  static std::size_t lock_words(std::uint32_t ranks);
+  std::size_t follower_word(std::uint32_t lock) const;
+  std::size_t handed_word(std::uint32_t lock) const;
+  std::uint64_t change_queue(std::uint32_t lock, lci::Atomic op, std::uint64_t a, std::uint64_t b);
+  void put_lock_word(Rank to, std::size_t word, std::uint64_t value);
+  // The rank whose number + 1 a word of lock `lock` has.
+  Rank rank_in(std::uint64_t number, std::uint32_t lock);
+  void acquire_queued(std::uint32_t lock);
+  void release_queued(std::uint32_t lock);
+  void read_records(Rank from, RecordBoard::Head head);
+  void records_asked(const Message& message);
   // --- Conditions and ranges (conditions.cc).
   void condition_waiter(const Message& message);
   void wake_condition(const Message& message);
@@ -239,6 +259,7 @@ class Core {
   const std::string profile_;       // Options::profile
   const bool migrate_;              // homes follow who writes
   const bool apart_;                // races are looked for: homes' copies are no rank's view
+  const bool queued_;               // locks are queues in remote memory
   const std::size_t diff_buffers_;  // at each home, for diffs of the async part
   std::optional<Memory> memory_;
   PageId pages_ = 0;
@@ -260,6 +281,7 @@ class Core {
   std::uint64_t* versions_ = nullptr;     // pages homed here, by page and writer; peers write it
   std::uint64_t* first_touch_ = nullptr;  // home + 1, by page / size, where page % size is self
   std::uint64_t* pages_taken_ = nullptr;  // rank 0's: of the heap
+  std::uint64_t* lock_words_ = nullptr;   // of queued locks
 
   // --- The fetch under way.
   std::array<Slot, kAhead> slots_;
@@ -272,6 +294,11 @@ class Core {
   PageId last_fault_ = 0;
   std::int64_t stride_ = 0;
   std::vector<std::uint32_t> ask_body_;
+
+  // --- Pages of others that are here, where there is a limit: in the order in which they came.
+  const std::size_t cache_pages_;  // 0: none
+  std::deque<PageId> in_cache_;
+  std::optional<Sparse<std::uint8_t>> cache_marks_;
 
   // --- Asks of others for pages whose version is not there yet.
   struct Parked {
@@ -293,6 +320,8 @@ class Core {
   std::vector<std::vector<std::uint32_t>> stamps_;  // by home: pages
   std::vector<Rank> stamped_;                       // homes that get some
   std::vector<std::uint32_t> unacknowledged_;       // by home: async diffs
+  std::optional<RecordBoard> board_;  // of the same notices as log_; none where locks are messages
+  std::vector<std::uint32_t> records_read_;  // by rank: of its board, since the last barrier
   // By page: who alone wrote it between the last two barriers, + 1; homes that moved, + 1.
   std::optional<Sparse<std::uint32_t>> lone_writer_;
   std::optional<Sparse<std::uint32_t>> moved_to_;
@@ -316,6 +345,7 @@ class Core {
   std::uint64_t departed_word_ = 0;
   std::vector<Notice> heard_;
   bool granted_ = false;
+  bool recorded_ = false;
   bool told_ = false;
   bool woken_ = false;
   VectorTime granted_time_;

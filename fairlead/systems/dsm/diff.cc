@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "fairlead/systems/dsm/dsm.h"
+#include "fairlead/systems/dsm/mutants.h"
 
 namespace fairlead::dsm {
 namespace {
@@ -20,6 +21,12 @@ void find_runs(const std::byte* page, const std::byte* twin, std::vector<ByteRun
   constexpr std::size_t kNone = ~std::size_t{0};
   std::size_t begin = kNone;
   const auto end_at = [&](std::size_t end) {
+    constexpr std::size_t kBridge = 32;
+    if (mutated(Mutant::gaps_bridged) && !runs.empty() && begin - runs.back().end <= kBridge) {
+      runs.back().end = static_cast<std::uint16_t>(end);
+      begin = kNone;
+      return;
+    }
     runs.push_back({static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(end)});
     begin = kNone;
   };
@@ -29,7 +36,7 @@ void find_runs(const std::byte* page, const std::byte* twin, std::vector<ByteRun
       continue;
     }
     for (std::size_t i = at; i < at + sizeof(std::uint64_t); ++i) {
-      const bool differs = page[i] != twin[i];
+      const bool differs = page[i] != twin[i] || mutated(Mutant::bytes_by_words);
       if (differs && begin == kNone) begin = i;
       if (!differs && begin != kNone) end_at(i);
     }

@@ -38,6 +38,10 @@ struct Options {
   // Faults at equal distances also fetch the pages that are likely next; not by a faithful
   // protocol.
   bool ahead = true;
+  // Pages of other ranks that are here at the same time, at most: kCacheMin or more; 0: any number.
+  // Where one more is wanted, changes go home as at a release, and the eighth of them that came
+  // first and was not written since goes out.
+  std::size_t cache_pages = 0;
   // A page that one rank alone wrote, twice in a row between two barriers, has its home there from
   // then on.
   bool migrate = false;
@@ -51,8 +55,9 @@ struct Options {
   bool races = false;
 
   // As FAIRLEAD_DSM_HEAP, FAIRLEAD_DSM_ENGINE, FAIRLEAD_DSM_PROTOCOL, FAIRLEAD_DSM_FAITHFUL,
-  // FAIRLEAD_DSM_WAKE, FAIRLEAD_DSM_AHEAD, FAIRLEAD_DSM_MIGRATE, FAIRLEAD_DSM_PROFILE and
-  // FAIRLEAD_DSM_RACES say. Error: one of them has another text than it may have.
+  // FAIRLEAD_DSM_WAKE, FAIRLEAD_DSM_AHEAD, FAIRLEAD_DSM_CACHE, FAIRLEAD_DSM_MIGRATE,
+  // FAIRLEAD_DSM_PROFILE and FAIRLEAD_DSM_RACES say. Error: one of them has another text than it
+  // may have.
   static Result<Options> of_environment();
 };
 
@@ -68,11 +73,13 @@ struct Counts {
   std::uint64_t diffs = 0;          // pages whose changes were written to their home
   std::uint64_t diff_bytes = 0;
   std::uint64_t invalidations = 0;
+  std::uint64_t evictions = 0;   // pages that went out for others (Options::cache_pages)
   std::uint64_t migrations = 0;  // pages whose home this rank became at a barrier
 };
 
 constexpr std::uint32_t kLocks = 4096;  // ids of locks are below
 constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kCacheMin = 16;  // pages
 
 class Core;
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "fairlead/systems/dsm/core.h"
+#include "fairlead/systems/dsm/mutants.h"
 #include "fairlead/systems/dsm/segments.h"
 
 namespace fairlead::dsm {
@@ -34,7 +35,7 @@ void Core::close_interval() {
     if (is_master(page) || !runs_.empty()) {
       const std::uint64_t bytes_before = counts_.diff_bytes;
       bring_home(page, interval);
-      mine_.push_back({page, self_, seq});
+      if (!mutated(Mutant::changes_not_told)) mine_.push_back({page, self_, seq});
       if (watch_ != nullptr && !is_master(page)) {
         watch_->diff(page, counts_.diff_bytes - bytes_before, port_.now() - begin);
       }
@@ -45,7 +46,7 @@ void Core::close_interval() {
   runs_.clear();
   for (const PageId page : by_atomics_) {
     bring_home(page, interval);
-    mine_.push_back({page, self_, seq});
+    if (!mutated(Mutant::atomic_not_told)) mine_.push_back({page, self_, seq});
   }
   by_atomics_.clear();
   for (const Rank home : stamped_) {
@@ -58,7 +59,8 @@ void Core::close_interval() {
   if (mine_.size() == before) return;
   time_[self_] = seq;
   if (watch_ != nullptr) watch_->end_interval(apart_ ? watch_->clock() : time_);
-  log_.add(std::span(mine_).subspan(before));
+  const std::span<const Notice> added = log_.add(std::span(mine_).subspan(before));
+  if (queued_) board_->add(added);
   ++counts_.intervals;
 }
 
@@ -99,7 +101,9 @@ void Core::bring_home(PageId page, std::uint64_t& interval) {
   const Rank home = home_[page] - 1;
   ++counts_.diffs;
   // A copy that is fetched again has them.
-  need_[std::size_t{page} * size_ + self_] = interval;
+  if (!mutated(Mutant::own_changes_forgotten)) {
+    need_[std::size_t{page} * size_ + self_] = interval;
+  }
   if (protocol_.diff == DiffPart::async || (runs_.size() > kRunsByPuts && packs_runs(home))) {
     send_runs(page, static_cast<std::uint32_t>(interval));
     return;
@@ -142,6 +146,8 @@ void Core::put_runs(PageId page) {
   std::byte* const twin = twins_ + std::size_t{page} * kPageBytes;
   std::array<lci::PutPiece, kPiecesMax> pieces;
   std::size_t count = 0;
+  if (mutated(Mutant::changes_not_sent)) return;
+  const bool refreshes = !mutated(Mutant::old_twin);
   const auto flush = [&] {
     begin(
         [&] {
@@ -156,7 +162,7 @@ void Core::put_runs(PageId page) {
     const std::size_t bytes = static_cast<std::size_t>(run.end - run.begin);
     pieces[count++] = {std::uint64_t{page} * kPageBytes + run.begin,
                        memory_->alias(page) + run.begin, bytes};
-    std::memcpy(twin + run.begin, memory_->alias(page) + run.begin, bytes);
+    if (refreshes) std::memcpy(twin + run.begin, memory_->alias(page) + run.begin, bytes);
     counts_.diff_bytes += bytes;
     if (count == kPiecesMax) flush();
   }
@@ -221,7 +227,7 @@ void Core::set_version(PageId page, Rank writer, std::uint64_t seq) {
 
 // Puts out what others wrote. This rank's own writes are home already, as its interval was closed
 // before.
-void Core::apply(std::span<const Notice> notices) {
+std::span<const Notice> Core::apply(std::span<const Notice> notices) {
   for (const Notice& notice : notices) {
     if (notice.writer == self_) continue;
     std::uint64_t& need = need_[std::size_t{notice.page} * size_ + notice.writer];
@@ -236,7 +242,7 @@ void Core::apply(std::span<const Notice> notices) {
       ++counts_.invalidations;
     }
   }
-  log_.add(notices);
+  return log_.add(notices);
 }
 
 void Core::await_version(PageId page, std::uint32_t writer, std::uint64_t seq) {

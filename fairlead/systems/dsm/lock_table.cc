@@ -1,5 +1,7 @@
 #include "fairlead/systems/dsm/lock_table.h"
 
+#include "fairlead/systems/dsm/mutants.h"
+
 namespace fairlead::dsm {
 
 bool LockTable::acquire(std::uint32_t lock, Waiter&& waiter) {
@@ -23,6 +25,7 @@ std::pair<bool, std::optional<LockTable::Waiter>> LockTable::release(std::uint32
   }
   std::optional<Waiter> next(std::move(at.waiters.front()));
   at.waiters.pop_front();
+  if (mutated(Mutant::waiters_lost)) at.waiters.clear();
   at.holder = next->rank;
   return {true, std::move(next)};
 }

@@ -105,6 +105,9 @@ std::byte* Memory::view(PageId page) const { return view_ + std::size_t{page} * 
 std::byte* Memory::alias(PageId page) const { return alias_ + std::size_t{page} * kPageBytes; }
 PageId Memory::pages() const { return static_cast<PageId>(bytes_ / kPageBytes); }
 
+// A kernel that does not keeps the page.
+void Memory::forget(PageId page) { (void)madvise(alias(page), kPageBytes, MADV_REMOVE); }
+
 bool Memory::has(const void* address) const {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const auto first = reinterpret_cast<std::uintptr_t>(view_);

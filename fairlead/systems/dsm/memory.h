@@ -27,6 +27,8 @@ class Memory {
   std::byte* alias(PageId page) const;
   std::size_t bytes() const { return bytes_; }
   PageId pages() const;
+  // Gives the memory of a page back; it is zero where it is looked at again.
+  void forget(PageId page);
   bool has(const void* address) const;
   PageId page_of(const void* address) const;
 

@@ -2,16 +2,20 @@
 
 #include <algorithm>
 
+#include "fairlead/systems/dsm/mutants.h"
+
 namespace fairlead::dsm {
 
-void NoticeLog::add(std::span<const Notice> notices) {
+std::span<const Notice> NoticeLog::add(std::span<const Notice> notices) {
   const std::size_t before = notices_.size();
   for (const Notice& notice : notices) {
     if (notice.seq > time_[notice.writer]) notices_.push_back(notice);
+    if (mutated(Mutant::interval_torn)) time_[notice.writer] = notice.seq;
   }
   for (std::size_t i = before; i < notices_.size(); ++i) {
     time_[notices_[i].writer] = std::max(time_[notices_[i].writer], notices_[i].seq);
   }
+  return std::span(notices_).subspan(before);
 }
 
 std::vector<Notice> NoticeLog::newer_than(std::span<const std::uint32_t> time) const {

@@ -28,8 +28,9 @@ class NoticeLog {
  public:
   explicit NoticeLog(std::size_t ranks) : time_(ranks, 0) {}
 
-  // Intervals that it knows already change nothing. An interval comes whole, in one call.
-  void add(std::span<const Notice> notices);
+  // Intervals that it knows already change nothing. An interval comes whole, in one call. Returns
+  // those that it did not know, until the next call.
+  std::span<const Notice> add(std::span<const Notice> notices);
   // What a rank that knows `time` has not heard of.
   std::vector<Notice> newer_than(std::span<const std::uint32_t> time) const;
   // Forgets those that every rank has heard of.

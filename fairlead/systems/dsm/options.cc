@@ -52,6 +52,12 @@ Result<Options> Options::of_environment() {
     if (!bytes.ok()) return bytes.error();
     options.heap_bytes = bytes.value();
   }
+  if (const char* const pages = std::getenv("FAIRLEAD_DSM_CACHE"); pages != nullptr) {
+    const Result<std::uint64_t> most = read_whole<std::uint64_t>(
+        "FAIRLEAD_DSM_CACHE=", pages, {kCacheMin, std::uint64_t{1} << 32});
+    if (!most.ok()) return most.error();
+    options.cache_pages = most.value();
+  }
   if (const char* const name = std::getenv(kProtocolVariable); name != nullptr) {
     const Result<Protocol> protocol = protocol_of(name);
     if (!protocol.ok()) return protocol.error();

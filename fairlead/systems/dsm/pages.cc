@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "fairlead/systems/dsm/core.h"
+#include "fairlead/systems/dsm/mutants.h"
 #include "fairlead/systems/dsm/segments.h"
 
 namespace fairlead::dsm {
@@ -75,6 +76,7 @@ void Core::bring_in(PageId page) {
   slots_[0] = {page, false, false, 0};
   slots_used_ = 1;
   add_stride(page);
+  make_room(slots_used_);
   fetch_slots();
   admit_slots();
   in_fault_ = false;
@@ -112,6 +114,7 @@ void Core::prefetch(const void* begin, std::size_t bytes, std::uintptr_t at) {
       if (state_[page] == State::out) slots_[slots_used_++] = {page, false, false, 0};
     }
     if (slots_used_ == 0) break;
+    make_room(slots_used_);
     fetch_slots();
     admit_slots();
     for (std::size_t i = 0; apart_ && i < slots_used_; ++i) hide(slots_[i].page);
@@ -124,6 +127,12 @@ void Core::touch(const void* begin, std::size_t bytes, bool write, std::uintptr_
   const lci::PortTurn turn(port_);
   at_ = at;
   const PageId last = memory_->page_of(static_cast<const std::byte*>(begin) + bytes - 1);
+  if (cache_pages_ != 0 && last - page >= cache_pages_ / 2) {
+    fail(
+        fmt::format("an access of {} bytes at {}: more than half of what FAIRLEAD_DSM_CACHE={} "
+                    "lets be here at once: in parts, or a larger cache",
+                    bytes, begin, cache_pages_));
+  }
   const std::size_t offset = offset_of(begin);
   for (; page <= last; ++page) {
     const bool shown = state_[page] == State::in;
@@ -155,6 +164,7 @@ void Core::admit_slots() {
     while (i + count < pages.size() && pages[i + count].here &&
            pages[i + count].page == pages[i].page + count) {
       state_[pages[i + count].page] = State::in;
+      cached(pages[i + count].page);
       ++count;
     }
     admit(pages[i].page, static_cast<PageId>(count), wanted);
@@ -180,6 +190,7 @@ void Core::became_home(PageId page) {
 }
 
 bool Core::has_all(std::span<const std::uint64_t> version, PageId page) const {
+  if (mutated(Mutant::version_ignored)) return true;
   for (std::uint32_t writer = 0; writer < size_; ++writer) {
     if (version[writer] < need_[std::size_t{page} * size_ + writer]) return false;
   }
@@ -248,7 +259,7 @@ void Core::find_homes() {
   for (std::size_t i = 0; i < slots_used_; ++i) {
     const Slot& slot = slots_[i];
     if (home_[slot.page] != 0) continue;
-    if (slot.word != 0) {
+    if (slot.word != 0 && !mutated(Mutant::two_homes)) {
       home_[slot.page] = static_cast<std::uint32_t>(slot.word);
     } else if (i == 0 && in_fault_) {
       became_home(slot.page);
@@ -276,6 +287,11 @@ void Core::read_slots(bool first) {
     const bool in_order = (flags & lci::kRemoteCopy) == 0 && (flags & lci::kMappable) == 0;
     return in_order && (first || protocol_.faithful);
   };
+  const bool page_first = mutated(Mutant::page_before_version);
+  for (std::size_t i = 0; page_first && i < slots_used_; ++i) {
+    if (!slots_[i].over) read_page(slots_[i]);
+  }
+  if (page_first) await(fetched_, fetches_asked_, "a page");
   bool any = false;
   for (std::size_t i = 0; i < slots_used_; ++i) {
     const Slot& slot = slots_[i];
@@ -289,7 +305,7 @@ void Core::read_slots(bool first) {
                            &read_versions_[i * size_], row, &fetched_, lci::kNoFlags);
         },
         "a page's version");
-    if (together(slot)) read_page(slot);
+    if (together(slot) && !page_first) read_page(slot);
   }
   if (!any) return;
   await(fetched_, fetches_asked_, "a page's version");
@@ -297,7 +313,7 @@ void Core::read_slots(bool first) {
     Slot& slot = slots_[i];
     if (slot.over) continue;
     slot.here = has_all(std::span(read_versions_).subspan(i * size_, size_), slot.page);
-    if (slot.here && !together(slot)) read_page(slot);
+    if (slot.here && !together(slot) && !page_first) read_page(slot);
   }
   await(fetched_, fetches_asked_, "a page");
   for (std::size_t i = 0; i < slots_used_; ++i) {
@@ -308,7 +324,9 @@ void Core::read_slots(bool first) {
 }
 
 void Core::keep_twin(PageId page) {
-  std::memcpy(twins_ + std::size_t{page} * kPageBytes, memory_->alias(page), kPageBytes);
+  if (!mutated(Mutant::no_twin)) {
+    std::memcpy(twins_ + std::size_t{page} * kPageBytes, memory_->alias(page), kPageBytes);
+  }
   port_.charge({.working_set_bytes = 2 * kPageBytes, .copied_bytes = kPageBytes});
   ++counts_.fetches;
   if (watch_ != nullptr) watch_->fetch(page, at_);

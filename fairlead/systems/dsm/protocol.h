@@ -34,6 +34,12 @@ struct Protocol {
   friend bool operator==(const Protocol&, const Protocol&) = default;
 };
 
+// Locks are queues in remote memory, where nothing else of the protocol needs a processor that
+// serves; else messages to a manager.
+constexpr bool has_queued_locks(const Protocol& protocol) {
+  return protocol.fetch == FetchPart::ardmar && protocol.diff != DiffPart::async;
+}
+
 constexpr const char kProtocolVariable[] = "FAIRLEAD_DSM_PROTOCOL";
 constexpr const char kFaithfulVariable[] = "FAIRLEAD_DSM_FAITHFUL";
 constexpr const char kMigrateVariable[] = "FAIRLEAD_DSM_MIGRATE";

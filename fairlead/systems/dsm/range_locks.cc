@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fairlead/systems/dsm/mutants.h"
+
 namespace fairlead::dsm {
 
 bool RangeLocks::release(Rank rank, std::uint32_t number) {
@@ -13,8 +15,9 @@ bool RangeLocks::release(Rank rank, std::uint32_t number) {
 
 std::optional<RangeLocks::Waiter> RangeLocks::free() {
   for (auto at = waiters_.begin(); at != waiters_.end(); ++at) {
-    const bool taken = std::any_of(held_.begin(), held_.end(),
-                                   [&](const Held& held) { return meet(held.range, at->range); });
+    const bool taken = std::any_of(held_.begin(), held_.end(), [&](const Held& held) {
+      return meet(held.range, at->range) && (at->range.exclusive || !mutated(Mutant::ranges_meet));
+    });
     const bool before = std::any_of(waiters_.begin(), at, [&](const Waiter& earlier) {
       return meet(earlier.range, at->range);
     });

@@ -13,6 +13,8 @@ inline constexpr lci::SegId kPages = kDsmNames.segments[0];       // the heap, o
 inline constexpr lci::SegId kVersions = kDsmNames.segments[1];    // by page and writer
 inline constexpr lci::SegId kFirstTouch = kDsmNames.segments[2];  // by page / size
 inline constexpr lci::SegId kPagesTaken = kDsmNames.segments[3];  // one word, on rank 0
+inline constexpr lci::SegId kLockWords = kDsmNames.segments[4];   // of queued locks
+inline constexpr lci::SegId kRecords = kDsmNames.segments[5];     // RecordBoard
 
 inline std::atomic<std::uint64_t>& word_of(std::uint64_t& of) {
   return reinterpret_cast<std::atomic<std::uint64_t>&>(of);

@@ -1,5 +1,5 @@
-// Barriers and locks, as a part of Core. Rank 0 gathers at barriers, rank lock % size manages a
-// lock.
+// Barriers and locks, as a part of Core. Rank 0 gathers at barriers; where locks are messages, rank
+// lock % size manages a lock.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fairlead/systems/dsm/core.h"
+#include "fairlead/systems/dsm/mutants.h"
 
 namespace fairlead::dsm {
 namespace {
@@ -44,7 +45,7 @@ std::uint64_t Core::barrier(std::uint64_t id, const char* call, std::uint64_t wo
   const Ps arrived = port_.now();
   meet(id, word, mine_, call);
   const std::uint64_t agreed = departed_word_;
-  apply(heard_);
+  (void)apply(heard_);
   serve([this] { return variables_taken_ + distributed_ >= distributed_by_all_; },
         "a variable that was distributed");
   if (watch_ != nullptr) {
@@ -56,6 +57,10 @@ std::uint64_t Core::barrier(std::uint64_t id, const char* call, std::uint64_t wo
   mine_.clear();
   log_.drop_covered(time_);
   relay_.drop_covered(time_);
+  if (queued_) {
+    board_->begin_epoch();
+    std::fill(records_read_.begin(), records_read_.end(), 0u);
+  }
   if (migrate_) move_homes();
   return agreed;
 }
@@ -84,7 +89,10 @@ void Core::arrived(const Message& message) {
   (void)notices_in(message, 3);
   arrived_distributed_ += message.body[0];
   if (message.from == 0) arrived_word_ = {message.body[1], message.body[2]};
-  arrived_notices_.insert(arrived_notices_.end(), message.body.begin() + 3, message.body.end());
+  const bool heard = !mutated(Mutant::last_arrival_unheard) || arrivals_ + 1 < size_;
+  if (heard) {
+    arrived_notices_.insert(arrived_notices_.end(), message.body.begin() + 3, message.body.end());
+  }
   if (++arrivals_ < size_) return;
   const std::uint64_t distributed = std::exchange(arrived_distributed_, 0);
   arrivals_ = 0;
@@ -100,10 +108,16 @@ void Core::acquire(std::uint32_t lock) {
   if (lock >= kLocks) fail(fmt::format("acquire of lock {}: they are below {}", lock, kLocks));
   if (held_.contains(lock)) fail(fmt::format("acquire of lock {}, which it holds", lock));
   const lci::PortTurn turn(port_);
-  granted_ = false;
   const Ps asked = port_.now();
-  wire_.send(lock % size_, Kind::acquire, lock, time_);
-  serve([this] { return granted_; }, "a lock");
+  // Who takes a lock again and again, to see what others write, lets them do so.
+  (void)port_.poll();
+  if (queued_) {
+    acquire_queued(lock);
+  } else {
+    granted_ = false;
+    wire_.send(lock % size_, Kind::acquire, lock, time_);
+    serve([this] { return granted_; }, "a lock");
+  }
   held_[lock] = take_grant(asked);
 }
 
@@ -114,6 +128,12 @@ void Core::release(std::uint32_t lock) {
     fail(fmt::format("release of lock {}, which it does not hold", lock));
   }
   const lci::PortTurn turn(port_);
+  if (queued_) {
+    held_.erase(held);
+    close_interval();
+    end_reads();
+    return release_queued(lock);
+  }
   const std::vector<std::uint32_t> body = end_of_hold(held->second);
   held_.erase(held);
   wire_.send(lock % size_, Kind::release, lock, body);
@@ -138,7 +158,7 @@ void Core::grant(Rank to, Kind kind, std::uint64_t value, std::uint64_t lock,
   std::vector<std::uint32_t> body;
   if (apart_) body = watch_->clock_of(lock);
   body.insert(body.end(), relay_.time().begin(), relay_.time().end());
-  add_words(body, relay_.newer_than(time));
+  if (!mutated(Mutant::grant_without_notices)) add_words(body, relay_.newer_than(time));
   wire_.send(to, kind, value, body);
 }
 
@@ -158,10 +178,11 @@ VectorTime Core::take_grant(Ps asked) {
     watch_->locks().time += port_.now() - asked;
   }
   // What this rank wrote before is home before notices put its pages out.
-  close_interval();
+  if (!mutated(Mutant::acquire_without_flush)) close_interval();
   end_reads();
   if (apart_) watch_->acquired(granted_clock_);
-  apply(heard_);
+  const std::span<const Notice> added = apply(heard_);
+  if (queued_) board_->add(added);
   return granted_time_;
 }
 

@@ -23,6 +23,7 @@
 #include "fairlead/base/check.h"
 #include "fairlead/base/fd.h"
 #include "fairlead/systems/dsm/fault_engine.h"
+#include "fairlead/systems/dsm/mutants.h"
 
 namespace fairlead::dsm {
 namespace {
@@ -202,6 +203,7 @@ class UffdEngine final : public FaultEngine {
           written.push_back(static_cast<PageId>((at - first) / kPageBytes));
         }
       }
+      if (mutated(Mutant::write_not_found) && scan.walk_end < scan.end) return;
       scan.start = scan.walk_end;
     }
   }

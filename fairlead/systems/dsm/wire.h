@@ -29,6 +29,7 @@ enum class Kind : std::uint32_t {
   cond_wake,   // lock and condition; body: whether all are woken
   range_acquire,  // number of the request; body: RangeLocks::Range, time
   range_release,  // number of the request; body: notices
+  record_ask,     // body: time; of a rank whose record board is full
   profile,        // body: RankProfile, for rank 0 at the end
   // --- Lane::reply
   depart,     // from a barrier: distributes that there were; body: rank 0's two words, notices
@@ -38,6 +39,8 @@ enum class Kind : std::uint32_t {
   cond_told,  // the manager knows of the waiter
   cond_woken,
   range_grant,  // as grant
+  records,      // body: notices
+  handed,       // a queued lock, which a word of the receiver tells: for who sleeps
   // --- Lane::control
   page_data,   // a page; body: its content
   page_yours,  // a page that nobody had: the receiver is its home
