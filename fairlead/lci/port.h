@@ -236,6 +236,8 @@ enum CapFlag : std::uint64_t {
   // Puts to and queries of groups of consecutive ranks are the network's: one packet reaches all
   // members, and its answers come back as one.
   kContiguousGroups = 32768,
+  // Packets may be lost, come twice, and overtake each other (--lci raw): for clients that mend it.
+  kMayLose = 65536,
 };
 
 // Where a path has kRemoteCopy: gets and puts of so many bytes and more are copies; below, packets

@@ -57,14 +57,16 @@ struct Names {
 };
 
 // A row per system. `end`: the call by which a rank leaves it in order, as shown to who forgot it.
+// `bears_loss`: it runs where packets are lost and nobody mends it (lci::kMayLose).
 struct SystemRow {
   System system;
   const char* name;
   const char* end;
+  bool bears_loss = false;
 };
 inline constexpr SystemRow kSystems[] = {
     {System::mpi, "mpi", "MPI_Finalize"},
-    {System::splitc, "splitc", "the end of splitc_main"},
+    {System::splitc, "splitc", "the end of splitc_main", true},
     {System::am, "am", "AM_Terminate"},
     {System::panda, "panda", "pan_end"},
     {System::orca, "orca", "the end of OrcaMain"},
@@ -73,7 +75,7 @@ inline constexpr SystemRow kSystems[] = {
     {System::dsm, "dsm", "dsm_exit"},
     {System::elan, "elan", "elan_fini"},
     {System::rsm, "rsm", "rsm_exit"},
-    {System::via, "via", "VipCloseNic"},
+    {System::via, "via", "VipCloseNic", true},
     {System::shmem, "shmem", "shmem_finalize"},
     {System::sisci, "sisci", "SCITerminate"},
 };

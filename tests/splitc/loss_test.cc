@@ -159,5 +159,67 @@ TEST_P(WireLoss, every_byte_comes_once) {
   EXPECT_GT(report.value().counters.retransmissions, 0u);
 }
 
+// The network of this machine loses, doubles, reorders and corrupts packets, and nobody but
+// Split-C's windows sends them again.
+class RawLoss : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_PORT_TESTS_IN(RawLoss, ::testing::Values("via-unreliable", "via-unreliable+selective"));
+
+run::WorldOptions raw_options(const std::string& implementation, unsigned ranks) {
+  run::WorldOptions options = options_of(chosen(implementation + " udp/raw"), ranks);
+  options.timeout = seconds(3600);
+  return options;
+}
+
+TEST_P(RawLoss, every_byte_comes_once) {
+  std::uint64_t left = operations();
+  for (std::uint64_t seed = 7; left > 0; ++seed) {
+    const std::uint64_t now = std::min(left, kJobOperations);
+    left -= now;
+    run::WorldOptions options = raw_options(GetParam(), 3);
+    options.faults = "drop=0.01,dup=0.01,reorder=0.01,corrupt=0.01";
+    options.seed = seed;
+    const std::uint64_t turns = now / kTurnOf / options.ranks + 1;
+    const Result<run::RunReport> report = run::run_world(options, [turns](run::Context& rank) {
+      return splitc::start(&rank, [&rank, turns] {
+        Turns made(rank.port());
+        bool good = true;
+        for (std::uint64_t i = 1; i <= turns; ++i) good = made.turn(i % 8 == 0) && good;
+        return good ? 0 : 1;
+      });
+    });
+    ASSERT_TRUE(report.ok()) << report.error().text;
+    EXPECT_EQ(report.value().exit_code, 0) << report.value().failure;
+    EXPECT_EQ(report.value().counters.retransmissions, 0u);
+  }
+}
+
+TEST(Raw, what_cannot_bear_loss_is_refused_by_name) {
+  const auto failure_of = [](const std::string& implementation,
+                             const std::function<int(run::Context&)>& body) {
+    const Result<run::RunReport> report = run::run_world(raw_options(implementation, 2), body);
+    EXPECT_TRUE(report.ok()) << (report.ok() ? "" : report.error().text);
+    if (!report.ok()) return std::string();
+    EXPECT_NE(report.value().exit_code, 0);
+    return report.value().failure;
+  };
+  for (const std::string name : {"direct", "via", "amvia", "am"}) {
+    const std::string said =
+        failure_of(name, [](run::Context& rank) { return splitc::start(&rank, [] { return 0; }); });
+    EXPECT_NE(said.find("Split-C: '" + name + "' cannot bear that packets are lost"),
+              std::string::npos)
+        << said;
+  }
+  for (const run::SystemRow& row : run::kSystems) {
+    if (row.bears_loss) continue;
+    const std::string said = failure_of("direct", [&row](run::Context& rank) {
+      rank.began(row.system);
+      return 0;
+    });
+    EXPECT_NE(said.find(std::string(row.name) + " cannot bear that packets are lost"),
+              std::string::npos)
+        << said;
+  }
+}
+
 }  // namespace
 }  // namespace fairlead::port_test

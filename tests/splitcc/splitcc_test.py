@@ -47,6 +47,17 @@ class Programs(unittest.TestCase):
             self.assertEqual(sorted(lines), [f"rank {rank}: all checks passed"
                                              for rank in range(ranks)], f"{on} {ranks}")
 
+    def test_memory(self):
+        """Blocks of malloc, automatic variables and bit-fields of other processors."""
+        program = self.built("memory")
+        for on, ranks in (*self.PLACES, (["shm"], 1), (["shm", "--splitc", "amvia"], 2),
+                          (["shm", "--splitc", "amvia-shm"], 3), (["udp", "--splitc", "via"], 2),
+                          (["shm", "--splitc", "via-unreliable"], 2),
+                          (["udp", "--splitc", "direct+aggregate"], 2)):
+            lines = self.run_it(program, on, ranks).splitlines()
+            self.assertEqual(sorted(lines), [f"rank {rank}: all checks passed"
+                                             for rank in range(ranks)], f"{on} {ranks}")
+
     def test_em3d(self):
         self.same_everywhere("em3d", "em3d: 1887.14599609\n", ["shm", "--splitc", "amvia"],
                              "50", "3")
@@ -103,7 +114,23 @@ class Bad(unittest.TestCase):
         # Expect: rank, address and operation.
         self.assertNotEqual(answer.returncode, 0)
         self.assertRegex(answer.stderr, "Split-C: read of 4 bytes at address 0x40 of rank [01]: it "
-                         "is neither in its global variables nor in its heap")
+                         "is not in its global variables, its heap or its stack")
+
+    def test_stores_into_bit_fields(self):
+        self.refused(("{ struct { int b : 3; } *global s = 0; s->b :- 1; }",
+                      "no bytes of its own that its target could count"))
+
+    def test_a_stack_without_end(self):
+        source = Path(WORK.name) / "deep.sc"
+        source.write_text(BEGIN + "int deep(int n) { volatile char all[4096]; all[0] = n;\n"
+                          "  return n == 0 ? 0 : deep(n + 1) + all[0]; }\n"
+                          "int splitc_main() { return deep(1); }\n")
+        program = Path(WORK.name) / "deep"
+        self.assertEqual(compiled(source, "-o", program).returncode, 0)
+        answer = fairlead("run", "-n", "1", str(program))
+        # Expect: it ends there, and no other memory is written to.
+        self.assertNotEqual(answer.returncode, 0)
+        self.assertIn("SIGSEGV", answer.stderr)
 
 
 class Command(unittest.TestCase):

@@ -3,6 +3,7 @@
 #include <clang/AST/ASTConsumer.h>
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Expr.h>
+#include <clang/AST/RecordLayout.h>
 #include <clang/AST/StmtVisitor.h>
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Frontend/CompilerInstance.h>
@@ -260,7 +261,7 @@ class Translation {
     if (const auto* const implicit = dyn_cast<clang::ImplicitCastExpr>(e)) {
       const clang::Expr* const sub = implicit->getSubExpr();
       if (implicit->getCastKind() == clang::CK_LValueToRValue && is_global(sub->getType())) {
-        return fmt::format("__sc_read(({}))", place_text(sub));
+        return access("read", sub);
       }
       return of(sub);
     }
@@ -271,18 +272,42 @@ class Translation {
     return of_parts(e);
   }
 
-  // A global place that is to be loaded or stored.
-  std::string place_text(const clang::Expr* e) {
-    if (const auto* const member = dyn_cast<clang::MemberExpr>(bare(e))) {
-      const auto* const field = dyn_cast<clang::FieldDecl>(member->getMemberDecl());
-      if (field != nullptr && field->isBitField()) {
-        fail(member->getExprLoc(),
-             fmt::format("'{}' is a bit-field of a global structure, which has no address: read "
-                         "and write the whole structure",
-                         field->getName().str()));
-      }
+  // A bit-field of a global structure, which has no address.
+  static const clang::MemberExpr* bit_field(const clang::Expr* e) {
+    const auto* const member = dyn_cast<clang::MemberExpr>(bare(e));
+    if (member == nullptr) return nullptr;
+    const auto* const field = dyn_cast<clang::FieldDecl>(member->getMemberDecl());
+    return field != nullptr && field->isBitField() ? member : nullptr;
+  }
+  std::uint64_t bits_before(const clang::FieldDecl& field) const {
+    return ast_.getASTRecordLayout(field.getParent()).getFieldOffset(field.getFieldIndex());
+  }
+  // The structure, the field, and the bytes of the structure in which the field lies.
+  std::string bit_field_text(const clang::MemberExpr* member) {
+    const auto& field = *cast<clang::FieldDecl>(member->getMemberDecl());
+    std::uint64_t first = bits_before(field);
+    for (;;) {
+      // A structure without a name has its members in the one around it.
+      const auto* const around = dyn_cast<clang::MemberExpr>(bare(member->getBase()));
+      if (around == nullptr) break;
+      const auto* const unnamed = dyn_cast<clang::FieldDecl>(around->getMemberDecl());
+      if (unnamed == nullptr || !unnamed->isAnonymousStructOrUnion()) break;
+      first += bits_before(*unnamed);
+      member = around;
     }
-    return of(e);
+    const std::uint64_t end = first + field.getBitWidthValue(ast_);
+    return fmt::format("({}({})), {}, {}, {}", member->isArrow() ? "*" : "", of(member->getBase()),
+                       field.getName().str(), first / 8, (end + 7) / 8 - first / 8);
+  }
+
+  // The word for an access to a global place: of its value, or of a bit-field. `rest`: its further
+  // parameters, each with a comma before it.
+  std::string access(std::string_view word, const clang::Expr* place,
+                     const std::string& rest = "") {
+    if (const clang::MemberExpr* const member = bit_field(place)) {
+      return fmt::format("__sc_bits_{}({}{})", word, bit_field_text(member), rest);
+    }
+    return fmt::format("__sc_{}(({}){})", word, of(place), rest);
   }
 
   std::string of_subscript(const clang::Expr* e) {
@@ -345,14 +370,14 @@ class Translation {
     const clang::Expr* const sub = e->getSubExpr();
     const bool is_back = e->isDecrementOp();
     if (is_global(sub->getType())) {
+      const char* const after = e->isPrefix() ? "" : "_after";
       if (is_spread_type(bare(sub)->getType())) {
-        fail(e->getExprLoc(),
-             "a spread pointer in a global place is stepped: assign to it instead");
+        return made(e,
+                    fmt::format("__sc_walk_there{}(({}), {})", after, of(sub), is_back ? -1 : 1));
       }
-      return made(e, e->isPrefix() ? fmt::format("__sc_update(({}), {}=, 1)", place_text(sub),
-                                                 is_back ? '-' : '+')
-                                   : fmt::format("__sc_update_after(({}), {}=)", place_text(sub),
-                                                 is_back ? '-' : '+'));
+      return made(e,
+                  access(fmt::format("update{}", after), sub,
+                         fmt::format(", {}={}", is_back ? '-' : '+', e->isPrefix() ? ", 1" : "")));
     }
     if (is_spread_type(bare(sub)->getType())) {
       refuse_many(sub);
@@ -369,11 +394,11 @@ class Translation {
     if (e->isCompoundAssignmentOp()) {
       if (is_global(a->getType())) {
         if (is_spread_type(bare(a)->getType())) {
-          fail(e->getExprLoc(),
-               "a spread pointer in a global place is stepped: assign to it instead");
+          return made(e, fmt::format("__sc_walk_there(({}), {}(long)({}))", of(a),
+                                     e->getOpcode() == clang::BO_SubAssign ? "-" : "", of(b)));
         }
-        return made(e, fmt::format("__sc_update(({}), {}, ({}))", place_text(a),
-                                   e->getOpcodeStr().str(), of(b)));
+        return made(e,
+                    access("update", a, fmt::format(", {}, ({})", e->getOpcodeStr().str(), of(b))));
       }
       if (is_spread_type(bare(a)->getType())) {
         refuse_many(a);
@@ -413,14 +438,18 @@ class Translation {
     }
     if (split == program_.assignments.end()) {
       if (!is_to_global) return of_parts(e);
-      return made(e, fmt::format("__sc_write(({}), ({}))", place_text(to), of(from)));
+      return made(e, access("write", to, fmt::format(", ({})", of(from))));
     }
     if (split->second == Assignment::store) {
       if (!is_to_global) {
         fail(e->getOperatorLoc(), "`:-` stores into a global place, and this one is local");
         return of_parts(e);
       }
-      return made(e, fmt::format("__sc_store(({}), ({}))", place_text(to), of(from)));
+      if (bit_field(to) != nullptr) {
+        fail(e->getOperatorLoc(),
+             "`:-` into a bit-field, which has no bytes of its own that its target could count");
+      }
+      return made(e, fmt::format("__sc_store(({}), ({}))", of(to), of(from)));
     }
     const clang::Expr* const read = read_globally(from);
     if (is_to_global && read != nullptr) {
@@ -428,11 +457,16 @@ class Translation {
       return of_parts(e);
     }
     if (is_to_global) {
-      return made(e, fmt::format("__sc_put(({}), ({}))", place_text(to), of(from)));
+      const char* const word = bit_field(to) != nullptr ? "write" : "put";
+      return made(e, access(word, to, fmt::format(", ({})", of(from))));
     }
     if (read == nullptr) {
       fail(e->getOperatorLoc(), "neither side of `:=` is a global place");
       return of_parts(e);
+    }
+    // It needs more than its bytes moved, which sync() does not do.
+    if (bit_field(read) != nullptr || to->refersToBitField()) {
+      return made(e, fmt::format("({} = {})", of(to), access("read", read)));
     }
     if (!are_alike(to->getType(), read->getType())) {
       fail(e->getOperatorLoc(),
@@ -440,7 +474,7 @@ class Translation {
                        "differently",
                        name_of(to->getType()), name_of(read->getType())));
     }
-    return made(e, fmt::format("__sc_get(({}), ({}))", of(to), place_text(read)));
+    return made(e, fmt::format("__sc_get(({}), ({}))", of(to), of(read)));
   }
   // The global place whose value it is; nullptr: it is no such value.
   const clang::Expr* read_globally(const clang::Expr* e) const {

@@ -23,6 +23,7 @@ std::uint64_t caps_flags(const fabric::NicCaps& nic, const DirectOptions& option
   if (options.helper != nullptr) flags |= kInterrupt;
   if (options.site != nullptr && options.site->interrupts()) flags |= kInterrupt;
   if (options.raw.lost != nullptr && !own) flags |= kRawPuts;
+  if (options.may_lose && !own) flags |= kMayLose;
   if (options.software_remote_memory) return flags;
   if ((nic.flags & fabric::kMappable) != 0)
     flags |= kMappable | kHwAtomic | kHwFetchAdd | kHwPut | kOrderedPut;
@@ -418,7 +419,7 @@ bool DirectPort::acceptable(const fabric::Incoming& packet) {
     return false;
   }
   if (h.kind == fabric::PacketKind::ack && !reliable_ && h.lane < fabric::kLanes) {
-    check_sent(packet);
+    if (!options_.may_lose) check_sent(packet);
     return false;
   }
   if (!ClientSide::known(h.chan) || h.lane >= fabric::kLanes || h.size != packet.payload.size() ||
@@ -455,7 +456,7 @@ bool DirectPort::acceptable(const fabric::Incoming& packet) {
 Keep DirectPort::arrived(const fabric::Incoming& in) {
   if (!acceptable(in)) [[unlikely]]
     return Keep::no;
-  if (!reliable_) [[unlikely]]
+  if (!reliable_ && !options_.may_lose) [[unlikely]]
     check_sequence(in);
   const fabric::ClientHeader& h = in.header->client;
   DirectPacket* packet = spare_;

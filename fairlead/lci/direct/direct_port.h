@@ -1,5 +1,6 @@
 // The direct composition: a Port straight over a Nic that loses nothing (shm, loop, ofi). No
-// reliability part; on a fabric that may lose it detects the gap and stops, naming it.
+// reliability part; on a fabric that may lose it detects the gap and stops, naming it, or leaves it
+// to its client (DirectOptions::may_lose).
 #pragma once
 #include <memory>
 #include <string>
@@ -71,6 +72,8 @@ struct DirectOptions {
   RawFate raw{};
   // What Port::allocate may give in all, where the fabric has no regions for it.
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
+  // Packets that the fabric lost, doubled or reordered are the client's business (kMayLose).
+  bool may_lose = false;
   // Serve remote memory by packets even where the fabric could do it directly (tests, comparison).
   bool software_remote_memory = false;
 };

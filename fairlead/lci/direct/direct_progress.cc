@@ -147,7 +147,7 @@ void DirectPort::turn(WaitLadder& ladder) {
 
 // On a fabric that may lose, from time to time while nothing happens.
 [[gnu::noinline, gnu::cold]] void DirectPort::tell_sent() {
-  if (now() < told_sent_ + kTellSentEvery) return;
+  if (options_.may_lose || now() < told_sent_ + kTellSentEvery) return;
   told_sent_ = now();
   for (std::size_t i = 0; i < next_out_.size(); ++i) {
     if (next_out_[i] == 0) continue;

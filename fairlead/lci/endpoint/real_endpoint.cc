@@ -79,14 +79,15 @@ Result<bool> choose_hrx(const std::string& lci, const fabric::FaultPlan& plan, b
   if (lci == "hrx") return true;
   if (lci.empty()) return fabric_loses || plan.loses();
   if (lci == "direct" && !fabric_loses) return false;
+  if (lci == kRawImplementation && fabric_loses) return false;
   if (lci == "direct") {
     return Error{
         fmt::format("{} loses packets now and then, and the direct composition has no "
-                    "reliability part to mend it; valid: hrx, nirx",
+                    "reliability part to mend it; valid: hrx, nirx, raw",
                     place)};
   }
   return Error{fmt::format("implementation \"{}\" does not exist on {}; valid: {}{}", lci, place,
-                           fabric_loses ? "hrx, nirx" : "direct, hrx",
+                           fabric_loses ? "hrx, nirx, raw" : "direct, hrx",
                            lci == "nirx" ? "; NI engines are on udp: try --on udp" : "")};
 }
 

@@ -59,6 +59,8 @@ class RealEndpoint final : public RankEndpoint {
   void settle_by(Poll&& poll);
 };
 
+// The implementation that leaves to its client what the fabric does to packets.
+inline constexpr const char kRawImplementation[] = "raw";
 // Which implementation ranks of this machine get: true for hrx. `fabric_loses`: of its own.
 // Error: --lci names none that this place has.
 Result<bool> choose_hrx(const std::string& lci, const fabric::FaultPlan& plan, bool fabric_loses,

@@ -27,7 +27,19 @@ ProcessContext::ProcessContext(std::uint32_t rank, lci::Port& port, TracedRank t
              },
              &port} {}
 
+// Where packets may be lost, a system that waits for one of them would wait for ever.
+void ProcessContext::refuse_loss(System system) {
+  if (ranks_ == 1 || (port().caps(rank_ == 0 ? 1 : 0).flags & lci::kMayLose) == 0) return;
+  const SystemRow& row = kSystems[static_cast<std::size_t>(system)];
+  if (row.bears_loss) return;
+  abort_job(1, fmt::format("{} cannot bear that packets are lost, and --lci raw sends none of them "
+                           "again: run it by --lci hrx or nirx (raw carries programs of "
+                           "unreliable VIs and --splitc via-unreliable)",
+                           row.name));
+}
+
 void ProcessContext::began(System system) {
+  refuse_loss(system);
   open_.fetch_or(system_bit(system));
   call().set_pid(static_cast<std::uint32_t>(::getpid()));
   if (board_) board_->slot(rank_).began.fetch_or(system_bit(system), std::memory_order_release);

@@ -50,6 +50,7 @@ class ProcessContext : public Context {
                  Fd life, const LayerCosts& layers = kNoLayerCosts);
 
  private:
+  void refuse_loss(System system);
   // " (rank 3: why it is dead)", where another launcher's job lost some; else empty.
   std::string losses() const;
 

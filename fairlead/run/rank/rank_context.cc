@@ -89,6 +89,7 @@ Result<lci::RealEndpointOptions> endpoint_options(const Welcome& welcome,
                                            network == "udp", network.c_str());
   if (!hrx.ok()) return hrx.error();
   options.hrx = hrx.value();
+  options.direct.may_lose = get_text(welcome.lci, "lci").value() == lci::kRawImplementation;
   double patience = kPatienceSeconds;
   if (const char* told = std::getenv(kPatienceVariable); told != nullptr) {
     const auto read = read_real(fmt::format("{}=", kPatienceVariable), told, "a number of seconds",
@@ -139,6 +140,9 @@ Result<void> RankContext::open_nics(const Welcome& welcome, int job_fd, const Ne
       endpoint_options(welcome, on_network ? network_name(welcome) : "shm");
   if (!asked.ok()) return asked.error();
   lci::RealEndpointOptions& options = asked.value();
+  if (options.direct.may_lose && several) {
+    return Error{"--lci raw is for the ranks of one host (--on udp)"};
+  }
   if (options.faults.has_value()) {
     parts.fatal->repeat = "; to see it again: " + fabric::repeat_line(*options.faults);
   }

@@ -78,6 +78,9 @@ Result<bool> choose_hrx(const WorldOptions& options) {
   const Result<fabric::FaultPlan> plan = fabric::parse_fault_plan(options.faults, options.seed);
   if (!plan.ok()) return plan.error();
   if (has_engines(options)) return false;
+  if (options.lci == lci::kRawImplementation && options.several_nodes) {
+    return Error{"--lci raw is for the ranks of one host (--on udp)"};
+  }
   return lci::choose_hrx(options.lci, plan.value(), (places_of(options) & kOnUdp) != 0,
                          options.on.c_str());
 }

@@ -85,6 +85,16 @@ int start_rank(run::Context* context, Body program_anchor, Runtime::HeapAt heap_
   }
   run::set_current(context);
   context->began(run::System::splitc);
+  const lci::Port& port = context->port();
+  for (Rank rank = 0; rank < port.size(); ++rank) {
+    const bool may_lose = (port.caps(rank).flags & lci::kMayLose) != 0;
+    if (!may_lose || chosen.value().implementation == Implementation::via_unreliable) continue;
+    context->abort_job(
+        1,
+        fmt::format("Split-C: '{}' cannot bear that packets are lost, and --lci "
+                    "raw sends none of them again: --splitc via-unreliable does",
+                    kImplementationNames[static_cast<std::size_t>(chosen.value().implementation)]));
+  }
   auto made = std::make_unique<Runtime>(*context, chosen.value(), program_anchor, heap_at);
   Runtime& runtime = *made;
   context->set_state(run::System::splitc, std::unique_ptr<View>(std::move(made)));

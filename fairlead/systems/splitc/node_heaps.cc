@@ -98,8 +98,9 @@ std::byte* NodeHeaps::map(int file, std::uint64_t bytes, std::uintptr_t at) {
   void* const mapped = mmap(reinterpret_cast<void*>(at), bytes, PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_NORESERVE | flags, file, 0);
   if (mapped == MAP_FAILED) return nullptr;
-  mapped_.push_back(static_cast<std::byte*>(mapped));
-  return mapped_.back();
+  // What lies at an address that was asked for stays until the process ends.
+  if (at == 0) mapped_.push_back(static_cast<std::byte*>(mapped));
+  return static_cast<std::byte*>(mapped);
 }
 
 void NodeHeaps::not_the_heap(const std::string& name, std::size_t place) {

@@ -18,7 +18,8 @@
 #include "fairlead/systems/splitc/via.h"
 
 namespace fairlead::splitc {
-static_assert(Runtime::kHeapBytes <= UINT32_MAX, "places travel in 4 bytes (via.h)");
+static_assert(Runtime::kHeapBytes <= UINT32_MAX && Runtime::kProgramHeapBytes <= UINT32_MAX,
+              "places travel in 4 bytes (via.h)");
 
 namespace {
 
@@ -90,7 +91,6 @@ Runtime::Runtime(run::Context& context, const Choice& choice, access::Body progr
 
 Runtime::~Runtime() {
   if (heap_ != nullptr && shares_) (void)port_.withdraw(kHeapSegment);
-  if (view_ != nullptr && node_ == nullptr) munmap(view_, heap_bytes_);
 }
 
 void Runtime::fail(const std::string& reason) {
@@ -128,7 +128,7 @@ void Runtime::map_heap_at_one_address() {
 // Reserved here and touched on use: in memory that others map, where there is such, or in the
 // process's own.
 void Runtime::make_heap() {
-  heap_bytes_ = kHeapBytes;
+  heap_bytes_ = heap_at_ == HeapAt::one_address ? kProgramHeapBytes : kHeapBytes;
   if (node_ != nullptr) {
     heap_ = node_->make(heap_bytes_, heap_at_ == HeapAt::one_address ? kOneAddress : 0);
     if (heap_at_ == HeapAt::one_address) view_ = heap_;
@@ -320,7 +320,7 @@ void Runtime::all_store_sync() {
   consumed_ = here;
 }
 
-std::uint64_t Runtime::allocate(std::size_t bytes) {
+std::uint64_t Runtime::allocate(std::size_t bytes, Content content) {
   constexpr std::uint64_t kLine = 64;
   const std::uint64_t place = parts_.find(bytes, kLine, 0);
   if (place == RangeAllocator::kNone) {
@@ -337,7 +337,7 @@ std::uint64_t Runtime::allocate(std::size_t bytes) {
     }
   };
   // Those who had this part before are done with it: they came to free().
-  std::memset(heap_ + offset, 0, bytes);
+  if (content == Content::zero) std::memset(heap_ + offset, 0, bytes);
   collectives_.reduce(both, sizeof both, least, "an allocation");
   if (both[0] != bytes || both[1] != ~std::uint64_t{bytes}) {
     fail(fmt::format("{} bytes are allocated here, {} on another rank", bytes,

@@ -19,13 +19,15 @@ namespace fairlead::splitc {
 
 class Runtime : public access::View, private Host {
  public:
-  // Size of a heap; less where the job was started with less.
+  // Size of a heap; less where the job was started with less. A translated program's has its
+  // static variables, its stack and its malloc's blocks, too.
   static constexpr std::uint64_t kHeapBytes = std::uint64_t{256} << 20;
+  static constexpr std::uint64_t kProgramHeapBytes = std::uint64_t{512} << 20;
   // Accesses of the short way between two looks at the network.
   static constexpr std::uint32_t kPollEvery = 256;
 
-  // Where the heap of a process can be read and written: anywhere, or at kOneAddress on every rank;
-  // then its pages may be mapped elsewhere, too.
+  // Where the heap of a process can be read and written: anywhere, or at kOneAddress on every rank,
+  // until the process ends; then its pages may be mapped elsewhere, too.
   enum class HeapAt : std::uint8_t { any, one_address };
   static constexpr std::uintptr_t kOneAddress = 0x560000000000;
 
@@ -51,7 +53,9 @@ class Runtime : public access::View, private Host {
   void sync();
   void store_sync(std::uint64_t bytes);
   void all_store_sync();
-  std::uint64_t allocate(std::size_t bytes);
+  // By all ranks, with equal parameters: a part of every heap, at the offset that is returned.
+  enum class Content : std::uint8_t { zero, any };
+  std::uint64_t allocate(std::size_t bytes, Content content = Content::zero);
   void free(std::uint64_t offset);
   std::uint64_t offset_of(const void* local, const char* call);
   void poll() { remote_->poll(); }

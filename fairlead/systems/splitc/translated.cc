@@ -1,11 +1,14 @@
 // The library of programs in Split-C's own syntax (split-c/split-c.h), and what their accesses have
 // been translated to (translated.h). Addresses of global variables and of the heap are alike on all
-// ranks: the heap is mapped at kHeapAt, and the program's static variables are moved onto a part of
-// it, where they remain at their addresses.
+// ranks: the heap is mapped at kOneAddress, and the program's static variables are moved onto a
+// part of it, where they remain at their addresses. Its stack and what its malloc gives out
+// (program_malloc.cc) are other parts.
 #include "fairlead/systems/splitc/translated.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +20,8 @@
 
 #include "fairlead/base/pages.h"
 #include "fairlead/base/program_data.h"
+#include "fairlead/systems/splitc/block_heap.h"
+#include "fairlead/systems/splitc/other_stack.h"
 #include "fairlead/systems/splitc/runtime.h"
 #include "fairlead/systems/splitc/splitc.h"
 
@@ -25,8 +30,11 @@ namespace {
 
 constexpr int kRankShift = 48;
 constexpr std::uintptr_t kAddressMask = (std::uintptr_t{1} << kRankShift) - 1;
-// Automatic spread arrays have so much of every heap, or a quarter of a small one.
-constexpr std::size_t kStackBytes = std::size_t{64} << 20;
+// Automatic spread arrays have so much of every heap, or an eighth of a small one.
+constexpr std::size_t kArraysBytes = std::size_t{64} << 20;
+// The stack is as large as the system's limit says, within these bounds and an eighth of the heap.
+constexpr std::size_t kStackBytesMin = std::size_t{64} << 10;
+constexpr std::size_t kStackBytesMax = std::size_t{64} << 20;
 constexpr std::size_t kLine = 64;
 
 struct Statics {
@@ -40,11 +48,13 @@ struct Translated {
   std::uintptr_t heap = 0;
   std::uint64_t heap_bytes = 0;
   std::vector<Statics> statics;
-  std::uint64_t stack = 0;  // first offset in the heap
+  std::uint64_t stack = 0;  // first offset in the heap; a page that nobody may touch is the first
   std::size_t stack_bytes = 0;
-  std::size_t stack_used = 0;
-  FairleadSplitcStatic* arrays = nullptr;
-  FairleadSplitcStatic** arrays_end = &arrays;
+  std::uint64_t arrays = 0;  // automatic spread arrays, from this offset on
+  std::size_t arrays_bytes = 0;
+  std::size_t arrays_used = 0;
+  FairleadSplitcStatic* statics_made = nullptr;
+  FairleadSplitcStatic** statics_end = &statics_made;
 };
 Translated& the() {
   static Translated one;
@@ -69,15 +79,28 @@ void* pointer_to(std::uint32_t rank, std::uintptr_t address) {
   return address == 0 ? nullptr : reinterpret_cast<void*>(bits);
 }
 
+std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 std::uint64_t offset_of(std::uintptr_t address, std::size_t bytes) {
   const Translated& t = the();
-  if (address - t.heap < t.heap_bytes) return address - t.heap;
+  const std::uint64_t in_heap = address - t.heap;
+  if (in_heap < t.heap_bytes) {
+    const bool is_guard = in_heap + bytes > t.stack && in_heap < t.stack + page_bytes();
+    return is_guard ? kNowhere : in_heap;
+  }
   for (const Statics& part : t.statics) {
     const std::uintptr_t in = address - part.base;
     if (in < part.bytes && bytes <= part.bytes - in) return part.offset + in;
   }
   return kNowhere;
+}
+
+[[noreturn]] void fail_outside(const Place& place, std::size_t bytes, const char* call) {
+  fail(
+      fmt::format("{} of {} bytes at address {:#x} of rank {}: it is not in its global variables, "
+                  "its heap or its stack",
+                  call, bytes, place.address, place.rank));
 }
 
 // Where the place is in its rank's heap; own memory of any kind need not be there. Nobody
@@ -89,19 +112,26 @@ std::uint64_t target(const Place& place, std::size_t bytes, const char* call) {
     fail(fmt::format("{} of {} bytes through a null pointer", call, bytes));
   }
   if (place.rank == my_proc()) return kNowhere;
-  fail(
-      fmt::format("{} of {} bytes at address {:#x} of rank {}: it is neither in its global "
-                  "variables nor in its heap",
-                  call, bytes, place.address, place.rank));
+  fail_outside(place, bytes, call);
+}
+
+// This process's own memory outside of the heap, such as the C library's. The kernel copies, which
+// says where there is none; where it does not do that for programs, such a place ends the process.
+void move_own(void* mine, const Place& place, std::size_t bytes, bool writes, const char* call) {
+  void* const there = reinterpret_cast<void*>(place.address);
+  const iovec here{mine, bytes};
+  const iovec other{there, bytes};
+  const ssize_t moved = writes ? process_vm_writev(getpid(), &here, 1, &other, 1, 0)
+                               : process_vm_readv(getpid(), &here, 1, &other, 1, 0);
+  if (moved == static_cast<ssize_t>(bytes)) return;
+  if (moved >= 0 || errno == EFAULT) fail_outside(place, bytes, call);
+  std::memcpy(writes ? there : mine, writes ? mine : there, bytes);
 }
 
 void load(void* to, const void* from, std::size_t bytes, const char* call) {
   const Place place = place_of(from);
   const std::uint64_t offset = target(place, bytes, call);
-  if (offset == kNowhere) {
-    std::memcpy(to, reinterpret_cast<const void*>(place.address), bytes);
-    return;
-  }
+  if (offset == kNowhere) return move_own(to, place, bytes, false, call);
   if (const std::byte* const at = access::view().at(place.rank, offset, bytes)) {
     std::memcpy(to, at, bytes);
   } else {
@@ -118,14 +148,9 @@ void send(void* to, const void* from, std::size_t bytes, Way way) {
   const Place place = place_of(to);
   const std::uint64_t offset = target(place, bytes, name_of(way));
   if (offset == kNowhere) {
-    if (way == Way::store) {
-      fail(
-          fmt::format("store of {} bytes to address {:#x} of rank {}: it is neither in its global "
-                      "variables nor in its heap",
-                      bytes, place.address, place.rank));
-    }
-    std::memcpy(reinterpret_cast<void*>(place.address), from, bytes);
-    return;
+    // Nobody would count its bytes.
+    if (way == Way::store) fail_outside(place, bytes, name_of(way));
+    return move_own(const_cast<void*>(from), place, bytes, true, name_of(way));
   }
   switch (way) {
     case Way::write:
@@ -169,14 +194,48 @@ void move_statics(Runtime& runtime) {
   }
 }
 
+std::size_t stack_bytes_of(Runtime& runtime) {
+  rlimit limit{};
+  std::uint64_t bytes = kStackBytesMax;
+  if (getrlimit(RLIMIT_STACK, &limit) == 0) bytes = std::min<std::uint64_t>(bytes, limit.rlim_cur);
+  bytes = std::min(std::max<std::uint64_t>(bytes, kStackBytesMin), runtime.heap_bytes() / 8);
+  // Limits may differ from host to host.
+  runtime.collectives().reduce(
+      &bytes, sizeof bytes,
+      [](void* into, const void* from) {
+        auto& mine = *static_cast<std::uint64_t*>(into);
+        mine = std::min(mine, *static_cast<const std::uint64_t*>(from));
+      },
+      "start");
+  return bytes / page_bytes() * page_bytes();
+}
+
+// The page below the stack ends a rank whose stack overflows.
+void make_stack(Runtime& runtime) {
+  Translated& t = the();
+  const std::size_t page = page_bytes();
+  t.stack_bytes = stack_bytes_of(runtime) + page;
+  const std::uint64_t got = runtime.allocate(t.stack_bytes + page, Runtime::Content::any);
+  t.stack = (got + page - 1) / page * page;
+  if (mprotect(reinterpret_cast<void*>(t.heap + t.stack), page, PROT_NONE) != 0) {
+    fail(fmt::format("the page below the stack cannot be protected: {}", std::strerror(errno)));
+  }
+}
+
 void begin(Runtime& runtime) {
   Translated& t = the();
   t.heap = reinterpret_cast<std::uintptr_t>(runtime.heap_at());
   t.heap_bytes = runtime.heap_bytes();
   move_statics(runtime);
-  t.stack_bytes = std::min<std::size_t>(kStackBytes, t.heap_bytes / 4);
-  t.stack = runtime.allocate(t.stack_bytes);
-  for (const FairleadSplitcStatic* one = t.arrays; one != nullptr; one = one->next) one->make();
+  make_stack(runtime);
+  t.arrays_bytes = std::min<std::size_t>(kArraysBytes, t.heap_bytes / 8);
+  t.arrays = runtime.allocate(t.arrays_bytes, Runtime::Content::any);
+  const std::size_t blocks_bytes = t.heap_bytes / 8 * 3;
+  const std::uint64_t blocks = runtime.allocate(blocks_bytes, Runtime::Content::any);
+  program_blocks().begin(reinterpret_cast<std::byte*>(t.heap + blocks), blocks_bytes);
+  for (const FairleadSplitcStatic* one = t.statics_made; one != nullptr; one = one->next) {
+    one->make();
+  }
   fairlead_splitc_heaps = {.bases = reinterpret_cast<char* const*>(runtime.bases),
                            .first = t.heap + access::kHeapBegin,
                            .room = runtime.room,
@@ -218,12 +277,19 @@ int fairlead_splitc_main(int argc, char** argv, int (*splitc_main)(int, char**))
   return sc::access::start_at_one_address(
       &sc::access::anchor,
       [](void* argument) {
-        const Call& its = *static_cast<Call*>(argument);
         MYPROC = static_cast<int>(sc::my_proc());
         PROCS = static_cast<int>(sc::procs());
         PROCSLOG = std::bit_width(sc::procs()) - 1;
         sc::begin(sc::Runtime::current());
-        const int answer = its.main(its.argc, its.argv);
+        const sc::Translated& t = sc::the();
+        const std::size_t guard = sc::page_bytes();
+        const int answer = sc::call_on_stack(
+            {reinterpret_cast<std::byte*>(t.heap + t.stack + guard), t.stack_bytes - guard},
+            [](void* what) {
+              const Call& its = *static_cast<Call*>(what);
+              return its.main(its.argc, its.argv);
+            },
+            argument);
         fairlead_splitc_heaps = {};
         return answer;
       },
@@ -240,7 +306,7 @@ void fairlead_splitc_get(void* to, const void* from, unsigned long bytes) {
   const sc::Place place = sc::place_of(from);
   const std::uint64_t offset = sc::target(place, bytes, "get");
   if (offset == sc::kNowhere) {
-    std::memcpy(to, reinterpret_cast<const void*>(place.address), bytes);
+    sc::move_own(to, place, bytes, false, "get");
   } else {
     sc::access::get(to, place.rank, offset, bytes);
   }
@@ -282,23 +348,23 @@ void* fairlead_splitc_local(const void* place) {
 void* fairlead_splitc_push(unsigned long blocks, unsigned long bytes) {
   sc::Translated& t = sc::the();
   const std::size_t all = sc::bytes_of(blocks, bytes);
-  if (all > t.stack_bytes - t.stack_used) {
+  if (all > t.arrays_bytes - t.arrays_used) {
     sc::fail(
         fmt::format("an automatic spread array of {} blocks of {} bytes: of the {} bytes for "
                     "such arrays, {} are taken",
-                    blocks, bytes, t.stack_bytes, t.stack_used));
+                    blocks, bytes, t.arrays_bytes, t.arrays_used));
   }
-  void* const array = sc::pointer_to(0, t.heap + t.stack + t.stack_used);
-  t.stack_used += all;
+  void* const array = sc::pointer_to(0, t.heap + t.arrays + t.arrays_used);
+  t.arrays_used += all;
   return array;
 }
 void fairlead_splitc_pop(void* array) {
   sc::Translated& t = sc::the();
-  t.stack_used = sc::place_of(array).address - t.heap - t.stack;
+  t.arrays_used = sc::place_of(array).address - t.heap - t.arrays;
 }
 void fairlead_splitc_add_static(FairleadSplitcStatic* array) {
-  *sc::the().arrays_end = array;
-  sc::the().arrays_end = &array->next;
+  *sc::the().statics_end = array;
+  sc::the().statics_end = &array->next;
 }
 void* fairlead_splitc_make(unsigned long blocks, unsigned long bytes) {
   return sc::pointer_to(0, sc::the().heap + sc::access::allocate(sc::bytes_of(blocks, bytes)));

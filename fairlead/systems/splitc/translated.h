@@ -127,6 +127,46 @@ __attribute__((__unused__)) static __inline__ void* __sc_at(const void* place,
     __sc_old;                                              \
   })
 
+/* Bit-fields have no address: of the structure, `bytes` from byte `first` on are moved, in which
+ * the field lies. Writing reads these before. */
+#define __sc_bits_read(place, field, first, bytes)                                          \
+  ({                                                                                        \
+    __auto_type __sc_p = &(place);                                                          \
+    __typeof__(*__sc_p) __sc_v;                                                             \
+    fairlead_splitc_read((char*)&__sc_v + (first), (const char*)__sc_p + (first), (bytes)); \
+    __sc_v.field;                                                                           \
+  })
+#define __sc_bits_write(place, field, first, bytes, value)                                  \
+  ({                                                                                        \
+    __auto_type __sc_p = &(place);                                                          \
+    __auto_type __sc_x = (value);                                                           \
+    __typeof__(*__sc_p) __sc_v;                                                             \
+    fairlead_splitc_read((char*)&__sc_v + (first), (const char*)__sc_p + (first), (bytes)); \
+    __sc_v.field = __sc_x;                                                                  \
+    fairlead_splitc_write((char*)__sc_p + (first), (char*)&__sc_v + (first), (bytes));      \
+    __sc_v.field;                                                                           \
+  })
+#define __sc_bits_update(place, field, first, bytes, op, value)                             \
+  ({                                                                                        \
+    __auto_type __sc_p = &(place);                                                          \
+    __auto_type __sc_x = (value);                                                           \
+    __typeof__(*__sc_p) __sc_v;                                                             \
+    fairlead_splitc_read((char*)&__sc_v + (first), (const char*)__sc_p + (first), (bytes)); \
+    __sc_v.field op __sc_x;                                                                 \
+    fairlead_splitc_write((char*)__sc_p + (first), (char*)&__sc_v + (first), (bytes));      \
+    __sc_v.field;                                                                           \
+  })
+#define __sc_bits_update_after(place, field, first, bytes, op)                              \
+  ({                                                                                        \
+    __auto_type __sc_p = &(place);                                                          \
+    __typeof__(*__sc_p) __sc_v;                                                             \
+    fairlead_splitc_read((char*)&__sc_v + (first), (const char*)__sc_p + (first), (bytes)); \
+    __auto_type __sc_old = __sc_v.field + 0;                                                \
+    __sc_v.field op 1;                                                                      \
+    fairlead_splitc_write((char*)__sc_p + (first), (char*)&__sc_v + (first), (bytes));      \
+    __sc_old;                                                                               \
+  })
+
 /* Spread pointers. A step of less than all processors needs no division. */
 __attribute__((__unused__)) static __inline__ void* __sc_step_bytes(const void* from, long blocks,
                                                                     unsigned long bytes) {
@@ -158,6 +198,26 @@ __attribute__((__unused__)) static __inline__ void* __sc_step_bytes(const void* 
     __auto_type __sc_old = *__sc_q;         \
     *__sc_q = __sc_step(*__sc_q, (blocks)); \
     __sc_old;                               \
+  })
+/* Those that lie in global places themselves. */
+#define __sc_walk_there(place, blocks)                                   \
+  ({                                                                     \
+    __auto_type __sc_q = &(place);                                       \
+    __typeof__(*__sc_q) __sc_w;                                          \
+    fairlead_splitc_read((void*)&__sc_w, __sc_q, sizeof __sc_w);         \
+    __sc_w = __sc_step(__sc_w, (blocks));                                \
+    fairlead_splitc_write((void*)__sc_q, (void*)&__sc_w, sizeof __sc_w); \
+    __sc_w;                                                              \
+  })
+#define __sc_walk_there_after(place, blocks)                             \
+  ({                                                                     \
+    __auto_type __sc_q = &(place);                                       \
+    __typeof__(*__sc_q) __sc_w, __sc_old;                                \
+    fairlead_splitc_read((void*)&__sc_w, __sc_q, sizeof __sc_w);         \
+    __sc_old = __sc_w;                                                   \
+    __sc_w = __sc_step(__sc_w, (blocks));                                \
+    fairlead_splitc_write((void*)__sc_q, (void*)&__sc_w, sizeof __sc_w); \
+    __sc_old;                                                            \
   })
 /* The block of a spread array with 2, 3 or 4 indices left of `::`. */
 #define __sc_many(a) ((long)(sizeof(a) / sizeof((a)[0])))

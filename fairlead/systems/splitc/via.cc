@@ -434,8 +434,10 @@ void ViaOver<Flow>::wait(const lci::Until& until) {
   if (serving_) host_.fail("a function that atomic runs may not communicate");
   // All that has come is served before this rank sleeps; who waits looks again then.
   if (serve() > 0) return;
-  const Post waited = port_.wait(
-      {.any_packet = true, .any_change = true, .deadline = next_due(), .what = until.what});
+  const Post waited = port_.wait({.any_packet = true,
+                                  .any_change = true,
+                                  .deadline = std::min(next_due(), until.deadline),
+                                  .what = until.what});
   if (waited == Post::peer_down && !(Flow::kNumbers && ends_)) {
     host_.fail(fmt::format("a rank was lost while this one waited for {}", until.what));
   }
@@ -461,6 +463,7 @@ int ViaOver<Flow>::serve() {
   while (served - first < kServedMax && VipCQDone(receives_, &vi, &is_receive) == VIP_SUCCESS) {
     serve_one(vi);
     ++served;
+    if (ends_) heard_ = port_.now();
   }
   run_due();
   return served;

@@ -257,6 +257,7 @@ class ViaOver final : public Remote {
   std::unordered_map<VIP_VI_HANDLE, Queue*> by_vi_;  // a VI has no place for it (section 4.1)
   bool serving_ = false;                             // a request's function runs
   bool ends_ = false;                                // connections may end
+  Ps heard_{};                                       // since then: when something came last
   std::uint64_t gets_ = 0;                           // under way, in messages; as are these
   std::uint64_t puts_ = 0;
 };

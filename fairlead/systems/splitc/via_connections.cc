@@ -180,9 +180,23 @@ void ViaOver<Flow>::drop(Peer& peer) {
   (void)VipDeregisterMem(nic_, peer.memory.data(), peer.handle);
 }
 
+// Where the network under the VIs may lose everything, the disconnects of peers, too, a peer that
+// is gone is known by its silence: it would answer what is sent to it again.
+constexpr Ps kGoneAfter = seconds(20);
+// And who has all that it waited for stays as long as peers may send again what they hear no answer
+// to.
+constexpr Ps kQuiet = milliseconds(200);
+
 template <class Flow>
 void ViaOver<Flow>::drain() {
   if constexpr (Flow::kNumbers) {
+    bool may_lose = false;
+    for (Rank rank = 0; rank < port_.size(); ++rank) {
+      may_lose = may_lose || (port_.caps(rank).flags & lci::kMayLose) != 0;
+    }
+    heard_ = port_.now();
+    const auto left = [&](Ps silence) { return may_lose ? heard_ + silence : kNever; };
+    bool all_gone = true;
     for (const auto& peer : peers_) {
       if (peer == nullptr) continue;
       for (Queue& queue : peer->queues) {
@@ -191,10 +205,10 @@ void ViaOver<Flow>::drain() {
           return flow.requests.owes(queue.peer) || flow.replies.owes(queue.peer);
         };
         if (owes()) tell(queue, Kind::credits);
-        while (!queue.gone &&
+        while (!queue.gone && port_.now() < left(kGoneAfter) &&
                flow.requests.unacknowledged(queue.peer) + flow.replies.unacknowledged(queue.peer) >
                    0) {
-          wait({.what = "acknowledgments of the last messages"});
+          wait({.deadline = left(kGoneAfter), .what = "acknowledgments of the last messages"});
         }
       }
     }
@@ -203,8 +217,18 @@ void ViaOver<Flow>::drain() {
       if (peer == nullptr) continue;
       for (Queue& queue : peer->queues) {
         Flow& flow = flows_[queue.size];
+        all_gone = all_gone && queue.gone;
         if (flow.requests.owes(queue.peer) || flow.replies.owes(queue.peer)) {
           tell(queue, Kind::credits);
+        }
+      }
+    }
+    while (may_lose && !all_gone && port_.now() < left(kQuiet)) {
+      wait({.deadline = left(kQuiet), .what = "peers that send again"});
+      all_gone = true;
+      for (const auto& peer : peers_) {
+        for (std::size_t i = 0; peer != nullptr && i < kSizes; ++i) {
+          all_gone = all_gone && peer->queues[i].gone;
         }
       }
     }

@@ -17,13 +17,11 @@ using fairlead::via::Vi;
 
 namespace {
 
-constexpr VIP_RELIABILITY_LEVEL kLevels =
-    VIP_SERVICE_UNRELIABLE | VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION;
 constexpr VIP_ULONG kRegisterMax = VIP_ULONG{1} << 46;
 
 VIP_RETURN check(const Core& core, const Nic* nic, const VIP_VI_ATTRIBUTES& attributes) {
   const VIP_RELIABILITY_LEVEL level = attributes.ReliabilityLevel;
-  if (level == 0 || (level & (level - 1)) != 0 || (level & ~kLevels) != 0) {
+  if (level == 0 || (level & (level - 1)) != 0 || (level & ~core.levels()) != 0) {
     return VIP_INVALID_RELIABILITY_LEVEL;
   }
   if (attributes.MaxTransferSize > fairlead::via::kTransferMax) return VIP_INVALID_MTU;
@@ -112,8 +110,8 @@ VIP_RETURN VipQueryNic(VIP_NIC_HANDLE handle, VIP_NIC_ATTRIBUTES* attributes) {
   to.MaxTransferSize = fairlead::via::kTransferMax;
   to.NativeMTU = core->least_mtu();
   to.MaxPtags = decltype(core->ptags)::kMost;
-  to.ReliabilityLevelSupport = kLevels;
-  to.RDMAReadSupport = VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION;
+  to.ReliabilityLevelSupport = core->levels();
+  to.RDMAReadSupport = core->levels() & ~VIP_SERVICE_UNRELIABLE;
   return VIP_SUCCESS;
 }
 

@@ -14,6 +14,9 @@ Keep Core::data_came(void* self, lci::Packet*, const lci::Arrival& arrival) {
   // What was under way when a connection ended, or is nobody's.
   if (vi == nullptr || vi->state != VIP_STATE_CONNECTED || vi->peer != arrival.source ||
       vi->connection != head.to.connection) {
+    const bool is_coming = vi != nullptr && vi->state == VIP_STATE_CONNECT_PENDING &&
+                           vi->connection == head.to.connection;
+    if (core.may_lose(arrival.source) && !is_coming) core.tell_gone(arrival.source, head.to);
     return Keep::no;
   }
   const bool is_answer = head.kind >= DataKind::read_data;

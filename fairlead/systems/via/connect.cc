@@ -77,6 +77,7 @@ void Core::request_connection(Vi& vi, Rank peer, const Discriminator& local,
   open_to_interface(vi);
   send_control(peer, control_of(vi, by_peers ? ControlKind::peer : ControlKind::request),
                lci::Lane::request, vi.queue);
+  if (may_lose(peer)) repeat_later();
   if (!by_peers) return;
   const auto found =
       std::find_if(waiting_peers_.begin(), waiting_peers_.end(), [&](const Request& each) {
@@ -152,14 +153,23 @@ VIP_RETURN Core::accept(Connection& connection, Vi& vi) {
   return VIP_SUCCESS;
 }
 
+void Core::refuse_request(Rank source, const ViName& asks, VIP_RETURN code, lci::Lane lane) {
+  Control control{};
+  control.kind = static_cast<std::uint8_t>(ControlKind::refuse);
+  control.to_vi = asks.vi;
+  control.to_connection = asks.connection;
+  control.value = static_cast<std::uint16_t>(code);
+  send_control(source, control, lane);
+}
+
 void Core::reject(Connection& connection, VIP_RETURN code) {
+  const Request& request = connection.request;
   if (!connection.cancelled) {
-    Control control{};
-    control.kind = static_cast<std::uint8_t>(ControlKind::refuse);
-    control.to_vi = connection.request.vi.vi;
-    control.to_connection = connection.request.vi.connection;
-    control.value = static_cast<std::uint16_t>(code);
-    send_control(connection.request.source, control, lci::Lane::request);
+    refuse_request(request.source, request.vi, code, lci::Lane::request);
+    if (may_lose(request.source)) {
+      if (refused_.size() == kRefusedMax) refused_.pop_front();
+      refused_.push_back({request.source, request.vi, code});
+    }
   }
   connections.remove(&connection);
 }
@@ -195,6 +205,7 @@ void Core::handle(Rank source, const Control& control) {
   const bool known = vi != nullptr && vi->peer == source && vi->connection == to.connection;
   const bool asks =
       known && vi->state == VIP_STATE_CONNECT_PENDING && !vi->by_peers && !vi->answered;
+  if (may_lose(source) && is_repeated(source, control)) return;
   switch (static_cast<ControlKind>(control.kind)) {
     case ControlKind::request:
       return request_came(source, control);
@@ -238,12 +249,7 @@ void Core::request_came(Rank source, const Control& control) {
                         control.from, control.to});
     return changed();
   }
-  Control back{};
-  back.kind = static_cast<std::uint8_t>(ControlKind::refuse);
-  back.to_vi = control.from_vi;
-  back.to_connection = control.from_connection;
-  back.value = VIP_NO_MATCH;
-  send_control(source, back, lci::Lane::reply);
+  refuse_request(source, sender_of(control), VIP_NO_MATCH, lci::Lane::reply);
 }
 
 void Core::peer_came(Rank source, const Control& control) {
@@ -285,6 +291,79 @@ void Core::cancelled(Rank source, const Control& control) {
       break_off(vi, VIP_ERROR_CONN_LOST, VIP_STATUS_TRANSPORT_ERROR, std::nullopt);
     }
   });
+}
+
+void Core::repeat_later() {
+  if (repeating_) return;
+  repeating_ = true;
+  port_.after(milliseconds(kRepeatMs), {[](void* self) {
+                                          Core& core = *static_cast<Core*>(self);
+                                          core.repeating_ = false;
+                                          core.repeat_requests();
+                                        },
+                                        this});
+}
+
+void Core::repeat_requests() {
+  bool any = false;
+  vis.for_each([&](Vi& vi) {
+    if (vi.state != VIP_STATE_CONNECT_PENDING || vi.answered || !may_lose(vi.peer)) return;
+    any = true;
+    Control control = control_of(vi, vi.by_peers ? ControlKind::peer : ControlKind::request);
+    control.rdma |= kRepeated;
+    send_control(vi.peer, control, lci::Lane::request, vi.queue);
+  });
+  if (any) repeat_later();
+}
+
+// True: what it asks for is under way, or was done; who repeats it has not heard the answer.
+bool Core::is_repeated(Rank source, const Control& control) {
+  const ViName asks = sender_of(control);
+  const auto is_it = [&](const Request& each) {
+    return each.source == source && same(each.vi, asks);
+  };
+  const auto kind = static_cast<ControlKind>(control.kind);
+  const Vi* connected = nullptr;
+  vis.for_each([&](Vi& vi) {
+    const bool is_its = vi.state == VIP_STATE_CONNECTED && vi.peer == source;
+    if (is_its && same(vi.peer_vi, asks)) connected = &vi;
+  });
+  const bool was_repeated = (control.rdma & kRepeated) != 0;
+  switch (kind) {
+    case ControlKind::request: {
+      bool waits = std::any_of(waiting_.begin(), waiting_.end(), is_it);
+      connections.for_each([&](Connection& each) { waits = waits || is_it(each.request); });
+      if (connected != nullptr) {
+        send_control(source, control_of(*connected, ControlKind::accept), lci::Lane::reply);
+      }
+      for (const Refused& each : refused_) {
+        if (each.source != source || !same(each.vi, asks)) continue;
+        refuse_request(source, asks, each.code, lci::Lane::reply);
+        return true;
+      }
+      return waits || connected != nullptr;
+    }
+    case ControlKind::peer:
+      // An answer that is no repeated one itself: it is not answered again.
+      if (connected != nullptr && was_repeated) {
+        send_control(source, control_of(*connected, ControlKind::peer), lci::Lane::reply);
+      }
+      return connected != nullptr ||
+             std::any_of(waiting_peers_.begin(), waiting_peers_.end(), is_it);
+    case ControlKind::accept:
+      return connected != nullptr && connected->index == control.to_vi;
+    default:
+      return false;
+  }
+}
+
+// What the other side sends goes to a connection that is over: it has not heard of its end.
+void Core::tell_gone(Rank source, const ViName& name) {
+  Control control{};
+  control.kind = static_cast<std::uint8_t>(ControlKind::cancel);
+  control.from_vi = name.vi;
+  control.from_connection = name.connection;
+  send_control(source, control, lci::Lane::reply);
 }
 
 }  // namespace fairlead::via

@@ -44,6 +44,14 @@ std::uint32_t Core::least_mtu() const {
   return least;
 }
 
+VIP_RELIABILITY_LEVEL Core::levels() const {
+  constexpr VIP_RELIABILITY_LEVEL kReliable =
+      VIP_SERVICE_RELIABLE_DELIVERY | VIP_SERVICE_RELIABLE_RECEPTION;
+  bool loses = false;
+  for (Rank rank = 0; rank < port_.size(); ++rank) loses = loses || may_lose(rank);
+  return loses ? VIP_SERVICE_UNRELIABLE : VIP_SERVICE_UNRELIABLE | kReliable;
+}
+
 void Core::finish() {
   const auto owes = [this] {
     return !answers_.empty() || !served_.empty() || !requests_out_.empty();

@@ -75,6 +75,11 @@ class Core {
   std::uint32_t host_of(Rank rank) const { return context_.node_of(rank); }
   Rank ranks() const { return port_.size(); }
   std::uint32_t least_mtu() const;
+  // The Port loses packets to and from this rank (lci::kMayLose): set-up is repeated, and VIs are
+  // unreliable ones.
+  bool may_lose(Rank rank) const { return (port_.caps(rank).flags & lci::kMayLose) != 0; }
+  // VIP_RELIABILITY_LEVEL, all that VIs may have.
+  VIP_RELIABILITY_LEVEL levels() const;
   // The rank closes its last NIC: waits until what it owes others has left.
   void finish();
   // Calls a handler, at the next poll, with a descriptor or an entry that was taken for it.
@@ -140,6 +145,8 @@ class Core {
     bool is_receive = false;
   };
   static constexpr std::int64_t kRetryUs = 2;
+  static constexpr std::int64_t kRepeatMs = 5;  // between requests for a connection
+  static constexpr std::size_t kRefusedMax = 256;
 
   static Keep data_came(void* self, lci::Packet* packet, const lci::Arrival& arrival);
   static Keep control_came(void* self, lci::Packet* packet, const lci::Arrival& arrival);
@@ -159,6 +166,13 @@ class Core {
   void request_came(Rank source, const Control& control);
   void peer_came(Rank source, const Control& control);
   void cancelled(Rank source, const Control& control);
+  void refuse_request(Rank source, const ViName& asks, VIP_RETURN code, lci::Lane lane);
+  // Where packets may be lost: requests are repeated until they are answered, and what comes twice
+  // is known.
+  void repeat_later();
+  void repeat_requests();
+  bool is_repeated(Rank source, const Control& control);
+  void tell_gone(Rank source, const ViName& name);
   Vi* connected(Rank source, const Control& control);
   void connect(Vi& vi, ViName peer, std::uint32_t peer_queue, const VIP_VI_ATTRIBUTES& attributes);
   Control control_of(const Vi& vi, ControlKind kind) const;
@@ -234,6 +248,7 @@ class Core {
   std::uint32_t empty_polls_ = 0;
   bool pumping_ = false;
   bool coming_back_ = false;
+  bool repeating_ = false;
 
   std::deque<Answer> requests_out_;  // on Lane::request, before any data
   std::deque<Answer> answers_;       // on Lane::reply
@@ -243,6 +258,12 @@ class Core {
 
   std::deque<Request> waiting_;        // clients without a server
   std::deque<Request> waiting_peers_;  // of peers that were not asked for here
+  struct Refused {
+    Rank source;
+    ViName vi;
+    VIP_RETURN code;
+  };
+  std::deque<Refused> refused_;  // the last ones, where packets may be lost
 
   std::deque<Happening> happenings_;
   bool happening_ = false;  // a task is deferred

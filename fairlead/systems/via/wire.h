@@ -74,6 +74,7 @@ inline bool decode(const std::uint32_t (&words)[4], DataHead& head) {
 // answers to a request. cancel: it does not wait any more. disconnect: a connection has ended.
 enum class ControlKind : std::uint8_t { request, peer, accept, refuse, cancel, disconnect };
 constexpr std::uint32_t kControlKinds = 6;
+constexpr std::uint8_t kRepeated = 4;  // of Control::rdma
 
 constexpr std::size_t kDiscriminatorMax = 64;  // bytes
 
@@ -95,7 +96,7 @@ struct Control {
   std::uint8_t kind;
   std::uint8_t from_connection;
   std::uint8_t to_connection;
-  std::uint8_t rdma;  // 1: write, 2: read
+  std::uint8_t rdma;  // 1: write, 2: read; 4: the packet is a repeated one
   std::uint16_t from_vi;
   std::uint16_t to_vi;
   std::uint16_t level;
