@@ -17,7 +17,8 @@ struct FireplaneParams final : Part {
 
   BytesPerSec ni_path{};           // of each network interface, both directions together
   Ps latency{};                    // a line from a processor to an interface, or back
-  Ps memory_write{};               // a line from an interface until processors see it in memory
+  Ps memory_write{};               // a line from an interface until it is in memory
+  Ps look{};                       // from then on until a processor that looks there has loaded it
   Ps memory_read{};                // a line of memory for an interface
   Ps store_line{};                 // a processor's time for one line that it stores
   std::uint32_t stores_ahead = 0;  // lines of a processor that are stored and not completed

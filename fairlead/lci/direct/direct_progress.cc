@@ -425,8 +425,16 @@ Post DirectPort::fence(Dest dest, Counter* done) {
     }
     return Post::pending;
   }
-  if (!remote_.used()) {
-    // Everything so far was done by this processor's own stores, or the kernel's.
+  const auto is_fenced = [this](Rank rank) { return remote_.is_fenced(rank); };
+  bool over = true;
+  if (dest.group) {
+    groups_.for_each_member(dest.id, [&](Rank each) { over = over && is_fenced(each); });
+  } else {
+    over = is_fenced(dest.id);
+  }
+  if (over) {
+    // Everything so far was done by this processor's own stores, the kernel's or the network's, or
+    // an earlier fence told of it.
     if (done != nullptr) done->ok.fetch_add(1, std::memory_order_release);
     return Post::done;
   }

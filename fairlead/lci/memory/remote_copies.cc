@@ -362,8 +362,10 @@ void RemoteCopies::settle_fences() {
     if (waits(fence)) return false;
     const bool failed = std::any_of(fence.ranks.begin(), fence.ranks.end(),
                                     [this](Rank rank) { return failed_writes_.contains(rank); });
+    const bool fenced = std::all_of(fence.ranks.begin(), fence.ranks.end(),
+                                    [this](Rank rank) { return packets_.is_fenced(rank); });
     // What went by packets is behind it; the answer to a fence that failed is not waited for.
-    if (packets_.used()) {
+    if (!fenced) {
       const Post answer = packets_.fence(fence.ranks, failed ? nullptr : fence.done);
       if (again(answer)) {
         fences_ready_ = true;

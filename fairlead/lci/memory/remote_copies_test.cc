@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -221,6 +222,38 @@ TEST_P(RemoteCopiesTest, PutsOfSeveralPiecesBumpTheirCounterAndNeedNoSources) {
   ASSERT_TRUE(ended(port(0).fence({1}, &done), done));
   EXPECT_TRUE(std::equal(data.begin(), data.end(), exposed.begin()));
   EXPECT_EQ(exposed[kLong - 8], std::byte{1});
+}
+
+TEST_P(RemoteCopiesTest, AFenceAsksTheTargetOnlyAboutWhatNoneHasToldOf) {
+  start(2);
+  std::vector<std::byte> exposed(kLong);
+  ASSERT_EQ(
+      port(1).expose(7, exposed.data(), exposed.size(), kRead | kWrite | kAtomic, nullptr, {}),
+      Post::done);
+  ASSERT_TRUE(put(0, {1, 7, 0}, pattern(100, 1)));
+  ASSERT_TRUE(put(0, {1, 7, 0}, pattern(kLong, 2)));
+  // Expect: no packet where all is known to be there; ports on NIs ask each time
+  const std::uint64_t sent = port(0).counters().packets_sent;
+  EXPECT_TRUE(fence(0, 1));
+  EXPECT_EQ(port(0).counters().packets_sent, sent + (has_engines(GetParam().on) ? 1 : 0));
+  // Expect: a second fence waits as the first one does, for puts and atomics
+  for (const bool changes : {false, true}) {
+    const std::uint64_t value = 5;
+    const PutPiece piece{64, &value, sizeof value};
+    const Post begun =
+        changes ? port(0).atomic({1, 7, 64}, Atomic::add, 4, 0, nullptr, nullptr, kNoFlags)
+                : port(0).put({1}, 7, {&piece, 1}, nullptr, kNoCounter, kNoFlags);
+    ASSERT_TRUE(begun == Post::done || begun == Post::pending);
+    Counter first;
+    Counter second;
+    (void)port(0).fence({1}, &first);
+    (void)port(0).fence({1}, &second);
+    EXPECT_TRUE(first.ok == 1 || second.ok == 0);
+    ASSERT_TRUE(until([&] { return first.ok == 1 && second.ok == 1; }));
+    std::uint64_t word = 0;
+    std::memcpy(&word, exposed.data() + 64, sizeof word);
+    EXPECT_EQ(word, changes ? 9u : 5u);
+  }
 }
 
 TEST_P(RemoteCopiesTest, WhatIsWithdrawnDuringUseEndsOneWayOrTheOther) {

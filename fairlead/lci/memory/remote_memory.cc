@@ -60,15 +60,35 @@ RemoteMemory::Op* RemoteMemory::make(Kind kind, Rank rank, SegId segment, Post* 
 }
 
 Post RemoteMemory::enqueue(Op* op) {
-  used_ = true;
-  if (op->kind == Kind::put || op->kind == Kind::bump) count_put(op->rank);
+  switch (op->kind) {
+    case Kind::put:
+      count_put(op->rank);
+      break;
+    case Kind::bump:
+      ++puts_to(op->rank).begun;  // fences need not wait for it
+      break;
+    case Kind::atomic:
+      ++puts_to(op->rank).changes;
+      break;
+    case Kind::fence:
+      op->changes = op->rank < puts_.size() ? puts_[op->rank].changes : 0;
+      break;
+    case Kind::get:
+      break;
+  }
   queues_.push_back(op);
   return Post::pending;
 }
 
-void RemoteMemory::count_put(Rank rank) {
+RemoteMemory::Puts& RemoteMemory::puts_to(Rank rank) {
   if (puts_.empty()) puts_ = std::vector<Puts>(port_.size());
-  ++puts_[rank].begun;
+  return puts_[rank];
+}
+
+void RemoteMemory::count_put(Rank rank) {
+  Puts& puts = puts_to(rank);
+  ++puts.begun;
+  ++puts.changes;
 }
 
 bool RemoteMemory::puts_precede(Rank rank, Lane lane) {
@@ -114,7 +134,6 @@ Post RemoteMemory::put(Rank rank, SegId segment, std::span<const PutPiece> piece
   if (op == nullptr) return why;
   op->done = done;
   if (queues_.empty() && carried(*op)) {
-    used_ = true;
     count_put(rank);
     if (send_put(*op)) {
       queues_.drop(op);
@@ -217,9 +236,7 @@ Post RemoteMemory::enqueue_notice(Rank rank, CtrId id, SegId segment) {
   Op* const op = make(Kind::bump, rank, segment, &why);
   if (op == nullptr) return why;
   op->remote = id;
-  const bool had_used = used_;
   (void)enqueue(op);
-  used_ = had_used;  // a bump is no put: fences need not wait for it
   return Post::done;
 }
 
@@ -413,6 +430,7 @@ bool RemoteMemory::send_word(Op& op) {
   if (op.active == kNoId) activate(op).old = op.old;
   Active* a = active(op.active, op.rank);
   if (a == nullptr) return true;
+  a->changes = op.changes;
   Post answer;
   if (op.kind == Kind::fence) {
     const Words words = {op.active, 0, 0, 0};
@@ -461,6 +479,7 @@ RemoteMemory::Active* RemoteMemory::active(std::uint32_t id, Rank from) {
 
 void RemoteMemory::finish(Active& a, bool ok) {
   gets_in_flight_ -= a.asked - a.answered;
+  if (a.kind == Kind::fence && a.rank < puts_.size()) puts_[a.rank].fenced = a.changes;
   a.used = false;
   ++a.generation;
   --active_count_;
@@ -542,57 +561,6 @@ Keep RemoteMemory::on_word_reply(void* self, Packet*, const Arrival& arrival) {
   if (ok && a->old != nullptr) *a->old = join_words(old_low, old_high);
   me.finish(*a, ok);
   return Keep::no;
-}
-
-// --- The serving side
-
-Keep RemoteMemory::on_request(void* self, Packet*, const Arrival& arrival) {
-  auto& me = *static_cast<RemoteMemory*>(self);
-  // Asked on any other lane it has no lane for its answer; no port does that.
-  if (arrival.lane != Lane::request) return Keep::no;
-  Words words = {arrival.words[0], arrival.words[1], arrival.words[2], arrival.words[3]};
-  MemoryReply reply;
-  if (me.server_.serve(arrival.chan, arrival.source, words, arrival.data,
-                       me.fragment_bytes(arrival.source),
-                       &reply) == MemoryServer::Served::replies) {
-    me.answer(reply);
-  }
-  return Keep::no;
-}
-
-Keep RemoteMemory::on_bump(void* self, Packet*, const Arrival& arrival) {
-  auto& me = *static_cast<RemoteMemory*>(self);
-  const auto counter = static_cast<CtrId>(arrival.words[0]);
-  counter != kNoCounter ? me.bump_came(arrival.source, counter)
-                        : me.told().stored(arrival.words[1]);
-  return Keep::no;
-}
-
-void RemoteMemory::bump_came(Rank source, CtrId id) {
-  if (Counter* const counter = counters_.find(id); counter != nullptr) {
-    counter->ok.fetch_add(1, std::memory_order_release);
-  } else {
-    server_.refuse(source);
-  }
-}
-
-// The queue's bound: what a peer may have under way (kGetsInFlight fragments, kOpsMax words).
-void RemoteMemory::answer(const MemoryReply& reply) {
-  if (!replies_.empty() || !try_answer(reply)) replies_.push_back(reply);
-}
-
-bool RemoteMemory::try_answer(const MemoryReply& reply) {
-  const Dest dest{reply.rank, false};
-  if (reply.size <= port_.caps(reply.rank).inline_bytes_max)
-    return !again(port_.send_small(dest, reply.chan, Lane::reply, reply.words,
-                                   {reply.data, reply.size}, kNoBlock | kPart));
-  Packet* packet = port_.alloc(dest, Lane::reply, reply.size, kNoBlock);
-  if (packet == nullptr) return false;
-  const Piece data{reply.data, reply.size};
-  const Post answer =
-      port_.send(packet, reply.chan, reply.words, 0, {&data, 1}, nullptr, kNoBlock | kPart);
-  if (answer != Post::done && answer != Post::pending) port_.release(packet);
-  return !again(answer);
 }
 
 }  // namespace fairlead::lci

@@ -124,8 +124,11 @@ class RemoteMemory {
   // the first call that finds one asks the target.
   bool puts_precede(Rank rank, Lane lane);
 
-  // Anything ever went by packets: where not, there is nothing to fence.
-  bool used() const { return used_; }
+  // All that was put or changed there by packets was there when a fence was answered: there is
+  // nothing to fence.
+  bool is_fenced(Rank rank) const {
+    return rank >= puts_.size() || puts_[rank].changes == puts_[rank].fenced;
+  }
 
   // Something to send: progress() must run.
   bool busy() const { return !queues_.empty() || !replies_.empty(); }
@@ -172,6 +175,7 @@ class RemoteMemory {
     std::uint64_t b = 0;
     std::uint64_t* old = nullptr;
     std::uint32_t active = kNoId;  // of its Active, once it waits for answers
+    std::uint32_t changes = 0;     // of a fence: Puts::changes before it
   };
   struct Op : Asked {
     // As TargetQueues asks for.
@@ -200,6 +204,7 @@ class RemoteMemory {
     proto::Reassembly assembly{};
     std::uint32_t asked = 0;     // fragments asked for
     std::uint32_t answered = 0;  // of those
+    std::uint32_t changes = 0;   // as its operation's
     bool refused = false;
   };
   // What was put and bumped at a rank, counted.
@@ -208,6 +213,8 @@ class RemoteMemory {
     std::uint32_t served = 0;  // of those, known to be
     std::uint32_t asked = 0;   // `begun` when the target was last asked
     bool asking = false;
+    std::uint32_t changes = 0;  // puts and atomics
+    std::uint32_t fenced = 0;   // of those, before the last fence that was answered
     Counter answered{};
   };
   static Keep on_request(void* self, Packet*, const Arrival& a);
@@ -215,6 +222,7 @@ class RemoteMemory {
   static Keep on_word_reply(void* self, Packet*, const Arrival& a);
   static Keep on_bump(void* self, Packet*, const Arrival& a);
 
+  Puts& puts_to(Rank rank);
   void count_put(Rank rank);
   // An operation to be filled in. nullptr: too many are unfinished, or there is no such rank.
   Op* make(Kind kind, Rank rank, SegId segment, Post* why);
@@ -258,7 +266,6 @@ class RemoteMemory {
   std::vector<std::uint32_t> idle_;  // free entries of active_
   std::size_t active_count_ = 0;
   std::uint64_t ended_ = 0;
-  bool used_ = false;
   bool lanes_pass_puts_ = false;
   std::uint32_t gets_in_flight_ = 0;
   std::vector<std::unique_ptr<Join>> joins_;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "fairlead/fabric/model/firelink/firelink_fixture.h"
@@ -42,6 +44,59 @@ TEST(FirelinkMachine, ALineTakesEveryStageOnce) {
   // Expect: a completion by the link, its flight, both interfaces and the interconnect
   EXPECT_GE(settled, nanoseconds(visible + 25 + 200 + 60 + 100));
   EXPECT_LE(settled, nanoseconds(visible + 25 + 200 + 60 + 100 + 5));
+}
+
+// A look at a line that was stored from afar costs who looks; the completion waits for nobody.
+TEST(FirelinkMachine, ALookDelaysWhatIsSeenAndNotWhatIsCompleted) {
+  const auto times = [](Ps look) {
+    hw::Platform platform = hw::round_firelink_platform();
+    hw::FireplaneParams plane = platform.bus.as<hw::FireplaneParams>();
+    plane.look = look;
+    platform.bus = hw::AnyPart(std::make_unique<hw::FireplaneParams>(plane));
+    Machines two(std::move(platform));
+    Ps seen{};
+    Ps settled{};
+    EXPECT_TRUE(two.run({[&](LocalNic& nic) {
+                           Inbox box(nic);
+                           box.send(1, 77, 16);
+                           box.settle();
+                           settled = nic.now();
+                         },
+                         [&](LocalNic& nic) {
+                           Inbox box(nic);
+                           box.await(1, 0);
+                           seen = box.items[0].at;
+                         }}));
+    return std::pair(seen, settled);
+  };
+  const auto [seen, settled] = times(Ps{0});
+  const auto [seen_later, settled_then] = times(nanoseconds(90));
+  EXPECT_EQ(seen_later, seen + nanoseconds(90));
+  EXPECT_EQ(settled_then, settled);
+}
+
+// Ranks of a host that send at the same time, to whomever, begin at different interfaces.
+TEST(FirelinkMachine, ProcessorsBeginAtDifferentInterfaces) {
+  const auto took = [](std::uint32_t nis) {
+    constexpr int kPackets = 100;
+    Machines two(hw::round_firelink_platform(nis), 2);
+    Ps end{};
+    const auto sender = [](Peer to) {
+      return [to](LocalNic& nic) {
+        Inbox box(nic);
+        for (int i = 0; i < kPackets; ++i) box.send(to, 0, 40);
+      };
+    };
+    const auto receiver = [&](LocalNic& nic) {
+      Inbox box(nic);
+      box.await(kPackets, 0);
+      end = std::max(end, nic.now());
+    };
+    EXPECT_TRUE(two.run({sender(2), sender(3), receiver, receiver}));
+    return end;
+  };
+  // Expect: a second interface takes half of what two processors send from the first line on
+  EXPECT_LT(to_us(took(2)), 0.62 * to_us(took(1)));
 }
 
 TEST(FirelinkMachine, PutsGoLineByLineAndEndWithTheirCompletions) {

@@ -10,7 +10,11 @@
 namespace fairlead::fabric::model {
 namespace {
 
-std::uint32_t most_ranks(const hw::Platform& /*platform*/) { return kRanksPerNodeMax; }
+// Twice those of others: nothing of it is kept by a rank's place in a byte, and the hosts of this
+// kind are large.
+constexpr std::uint32_t kRanksOfHostMax = 256;
+
+std::uint32_t most_ranks(const hw::Platform& /*platform*/) { return kRanksOfHostMax; }
 
 std::unique_ptr<Machine> make(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
                               std::uint32_t /*payload_bytes*/, const SharedMemory& shared) {

@@ -98,7 +98,9 @@ std::uint64_t LineNetwork::next_number(Own& own, const RunOrder& order) {
   return counts[order.lane]++;
 }
 
-// A named link; else an interface by the run's block, then its links line by line.
+// A named link; else an interface by the run's block, then its links line by line. Processors begin
+// at different interfaces, whomever they send to: those of a host that do the same at the same
+// time, as pairs of ranks do, must not all be at one interface.
 void LineNetwork::choose_ways(LineRun& going) const {
   LinkStates::Way named{};
   if (going.order.rail != 0 && states_.open(node_of(going.source), node_of(going.order.dest),
@@ -121,7 +123,7 @@ void LineNetwork::choose_ways(LineRun& going) const {
   const bool packet = going.order.kind == RunKind::packet;
   const std::uint64_t unit =
       packet ? going.number : going.number / (parts_.ni.block_bytes / hw::kFirelinkLineBytes);
-  const std::uint64_t turn = unit + going.source + going.order.dest;
+  const std::uint64_t turn = unit + going.source;
   std::uint64_t chosen = turn % nis;
   const bool alike =
       std::all_of(links, links + nis, [&](std::uint32_t each) { return each == links[0]; });
@@ -218,7 +220,8 @@ void LineNetwork::on_other_end(std::uint32_t id) {
     end += parts_.plane.latency + parts_.plane.memory_read;
   } else {
     end = std::max(end + path_time(1), node.paths[ni].carry(now(), path_time(going.lines)));
-    end = held_up(to, ni, end, going.lines) + parts_.plane.memory_write;
+    // One event for both: in memory, and seen by a processor that looks.
+    end = held_up(to, ni, end, going.lines) + parts_.plane.memory_write + parts_.plane.look;
   }
   at<&LineNetwork::on_memory>(end, to, hw::kDmaEvent, id);
 }
@@ -259,19 +262,22 @@ void LineNetwork::arrived(std::uint32_t id) {
 Ps LineNetwork::complete(const LineRun& here) {
   Node& source = nodes_[node_of(here.source)];
   Node& dest = nodes_[node_of(here.order.dest)];
-  Ps done = now();
+  // An interface sends completions as soon as the lines are in memory.
+  const bool loads = here.order.kind == RunKind::load;
+  const Ps there = loads ? now() : now() - parts_.plane.look;
+  Ps done = there;
   for (std::uint32_t i = 0; i < here.ways; ++i) {
     const LineRun::OnLink& on = here.on[i];
     if (on.lines == 0) continue;
     const Ps time = backward_time(here, on.lines);
-    done = std::max(done, dest.out[on.in].carry(now(), time));
-    if (wiring_.switched()) done = std::max(done, source.in[on.out].carry(now(), time));
+    done = std::max(done, dest.out[on.in].carry(there, time));
+    if (wiring_.switched()) done = std::max(done, source.in[on.out].carry(there, time));
   }
-  if (here.order.kind == RunKind::load) {
+  if (loads) {
     done = std::max(done, dest.paths[ni_of(here.on[0].in)].carry(now(), path_time(1)));
     done = std::max(done, source.paths[ni_of(here.on[0].out)].carry(now(), path_time(1)));
   }
-  return done + hop() + parts_.ni.pass * 2 + parts_.plane.latency;
+  return std::max(now(), done + hop() + parts_.ni.pass * 2 + parts_.plane.latency);
 }
 
 void LineNetwork::on_lines_completed(void* self, std::uint64_t rank, std::uint64_t lines) {

@@ -102,11 +102,25 @@ struct Outgoing {
 // The receiver's end.
 struct Incoming {
   // `share`: of the sender's pool, as much as this receiver may keep it from using.
-  Incoming(Rank sender, const std::byte* area, const Protocol& how, std::uint64_t share)
+  // `path`: to the sender. What comes by lines is in memory then and in no cache of this rank's.
+  Incoming(Rank sender, const std::byte* area, const Protocol& how, std::uint64_t share,
+           const lci::Caps& path)
       : from(sender),
         boxes(how.boxes),
         tell_bytes(share),
+        is_stored(path.put_grain_bytes > 1),
+        raw((path.flags & lci::kRawPuts) != 0),
         queue(area, static_cast<std::uint32_t>(how.boxes), how.pool(), kEagerBytesMax) {}
+
+  // What was told last is there, or lost.
+  bool told_is_over() const {
+    return acks.ok.load(std::memory_order_acquire) + acks.failed.load(std::memory_order_acquire) ==
+           acks_begun;
+  }
+  // It is lost, and nothing was told since.
+  bool told_is_lost() const {
+    return acks.failed.load(std::memory_order_acquire) != acks_lost && told_is_over();
+  }
 
   // Enough was taken for the sender to be told.
   bool tells() const {
@@ -117,6 +131,8 @@ struct Incoming {
   const Rank from;
   const std::uint64_t boxes;
   const std::uint64_t tell_bytes;
+  const bool is_stored;
+  const bool raw;               // what it puts may be lost (lci::kRawPuts)
   std::uint64_t unmatched = 0;  // messages that came and have no receive
   std::uint64_t expected = 0;   // offers that receives have taken, and whose bytes have not come
   bool late = false;            // its sender is to be told again (RsmDevice::late_in_)
@@ -131,6 +147,9 @@ struct Incoming {
   // What the sender was told.
   std::uint64_t told = 0;
   std::uint64_t untold_bytes = 0;  // of the pool, in blocks that were taken since
+  Counter acks{};                  // raw: puts of the line that are over
+  std::uint64_t acks_begun = 0;
+  std::uint64_t acks_lost = 0;  // of those, told again since
   struct alignas(kBoxBytes) Line {
     std::uint64_t taken = 0;
   } line;

@@ -182,7 +182,8 @@ void RsmDevice::open_for(Rank sender, const Letter& letter) {
   const std::byte* const area = memory(rsm_area(sender), how.area_bytes());
   // What all receivers have not told is never so much that the sender finds no block.
   const std::uint64_t used = how.pool() * tunables_.max_stripe / rsm::kStripes;
-  from.in = std::make_unique<Incoming>(sender, area, how, used / 4 / sharers_of_own_pool(sender));
+  from.in = std::make_unique<Incoming>(sender, area, how, used / 4 / sharers_of_own_pool(sender),
+                                       port_.caps(sender));
   incoming_.push_back(from.in.get());
   write({sender, {first_word(Kind::opened, 0), 0, 0, 0}, 0});
 }
@@ -218,7 +219,8 @@ void RsmDevice::slow_down(Rank to, bool slow) {
 // --- Progress.
 
 bool RsmDevice::progress() {
-  bool moved = serve_letters();
+  bool moved = std::exchange(goes_on_, false) && port_.poll() > 0;
+  moved |= serve_letters();
   moved |= send_letters();
   // Acknowledgments first, as they let others go on.
   for (Incoming* const in : std::exchange(late_in_, {})) {
@@ -306,13 +308,17 @@ Post RsmDevice::wait(const lci::Until& asked) {
 
 bool RsmDevice::mends() const {
   return std::any_of(outgoing_.begin(), outgoing_.end(),
-                     [](const Outgoing* out) { return out->raw && out->mends(); });
+                     [](const Outgoing* out) { return out->raw && out->mends(); }) ||
+         std::any_of(late_in_.begin(), late_in_.end(), [](const Incoming* in) { return in->raw; });
 }
 
 // What was put before a path changed may be lost, also where this rank has nothing more to send.
 void RsmDevice::check_paths() {
   for (Outgoing* const out : outgoing_) {
     if (out->queue.stale()) push(*out);
+  }
+  for (Incoming* const in : incoming_) {
+    if (in->told_is_lost()) acknowledge(*in);
   }
 }
 
@@ -371,8 +377,12 @@ void RsmDevice::settle(Rank rank) {
 
 // No rank leaves before those that it has had to do with have their last puts behind them.
 void RsmDevice::stop() {
-  while (raw_ && std::any_of(outgoing_.begin(), outgoing_.end(),
-                             [](const Outgoing* out) { return !out->queue.settled(); })) {
+  while (raw_ && (std::any_of(outgoing_.begin(), outgoing_.end(),
+                              [](const Outgoing* out) { return !out->queue.settled(); }) ||
+                  std::any_of(incoming_.begin(), incoming_.end(), [](const Incoming* in) {
+                    return !in->told_is_over() || in->told_is_lost();
+                  }))) {
+    check_paths();
     for (Outgoing* const out : outgoing_) push(*out);
     lci::Until until;
     until.any_change = true;

@@ -10,8 +10,8 @@
 // an offer, and the end.
 //
 // Where puts may be lost with a link (lci::kRawPuts), what may be lost is put again: postboxes by
-// OutQueue, blocks when their put has failed. What goes by packets, acknowledgments among it, is
-// never lost.
+// OutQueue, blocks and acknowledgments when their put has failed. What goes by packets is never
+// lost.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -160,6 +160,7 @@ class RsmDevice final : public Device {
   std::vector<Rank> chosen_;               // of which these are true
   std::deque<ReservedMemory> own_memory_;  // where the Port had none
   bool raw_ = false;                       // puts to some ranks may be lost
+  bool goes_on_ = false;                   // a long send, after a poll
   std::uint32_t waits_ = 0;
   std::uint64_t strays_ = 0;
 };

@@ -23,13 +23,19 @@ std::uint64_t whole_lines(std::uint64_t bytes) {
 }  // namespace
 
 Device::Sent RsmDevice::send_long(Outgoing& out, Request& send) {
-  bool moved = true;
-  while (moved) {
-    moved = false;
+  bool listed = false;
+  bool filled = false;
+  do {
     reclaim(out);
-    while (list_part(out, send)) moved = true;
-    moved |= fill_part(out, send);
-  }
+    listed = false;
+    while (list_part(out, send)) listed = true;
+    if (filled && !listed) {
+      // The receiver waits for the parts before, whose fences only a poll shows to be over.
+      goes_on_ = true;
+      break;
+    }
+    filled = fill_part(out, send);
+  } while (filled || listed);
   push(out);
   return send.moved == send.size && out.parts.empty() ? Sent::all : Sent::blocked;
 }

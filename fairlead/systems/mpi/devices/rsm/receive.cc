@@ -123,17 +123,19 @@ void RsmDevice::start_rendezvous(Request& receive, std::uint32_t sender_id, std:
   write({receive.envelope.peer, {first_word(Kind::accept, 0), sender_id, receive.id, 0}, wanted});
 }
 
+// What a peer has stored is read from memory: a buffer of any size is too large for the caches.
 void RsmDevice::bytes_came(Incoming& in, const std::byte* at, std::uint64_t bytes) {
+  const std::uint64_t buffer = in.is_stored ? ~std::uint64_t{0} : in.size;
   if (in.receive != nullptr) {
     const std::uint64_t room =
         in.receive->capacity > in.moved ? in.receive->capacity - in.moved : 0;
     const std::uint64_t fits = std::min(bytes, room);
     if (fits != 0) Engine::place(*in.receive, in.moved, at, fits);
-    engine_.charge_copy(0, fits, in.size);
+    engine_.charge_copy(0, fits, buffer);
   } else if (in.early != nullptr) {
     std::byte* const to = in.early->heap != nullptr ? in.early->heap.get() : in.early->inside;
     if (bytes != 0) std::memcpy(to + in.moved, at, bytes);
-    engine_.charge_copy(0, bytes, in.size);
+    engine_.charge_copy(0, bytes, buffer);
   }
   in.moved += bytes;
 }
@@ -176,19 +178,26 @@ void RsmDevice::accept(Request& receive, Unexpected& message) {
 }
 
 // Tells the sender how much is taken. One word, which only grows: acknowledgments that pass each
-// other would take some back, so each comes behind the one before.
+// other would take some back, so each comes behind the one before. Where puts may be lost it is a
+// line, which is put again, and the next one waits until it is known to be there.
 void RsmDevice::acknowledge(Incoming& in) {
   if (in.late) return;
-  in.line.taken = in.queue.taken();
-  const bool whole = port_.caps(in.from).put_grain_bytes > sizeof in.line.taken;
-  const lci::PutPiece piece{port_.self() * rsm::kBoxBytes, &in.line,
-                            whole ? sizeof in.line : sizeof in.line.taken};
-  const Post answer =
-      port_.put({in.from}, kRsmAcknowledged, {&piece, 1}, nullptr, lci::kNoCounter, lci::kAfter);
-  if (accepted(answer, in.from)) {
-    in.told = in.line.taken;
-    in.untold_bytes = 0;
-    return;
+  if (!in.raw || in.told_is_over()) {
+    in.line.taken = in.queue.taken();
+    const bool whole = port_.caps(in.from).put_grain_bytes > sizeof in.line.taken;
+    const lci::PutPiece piece{port_.self() * rsm::kBoxBytes, &in.line,
+                              whole ? sizeof in.line : sizeof in.line.taken};
+    const std::uint64_t lost = in.acks.failed.load(std::memory_order_acquire);
+    const Post answer =
+        port_.put({in.from}, kRsmAcknowledged, {&piece, 1}, in.raw ? &in.acks : nullptr,
+                  lci::kNoCounter, in.raw ? lci::kRaw : lci::kAfter);
+    if (accepted(answer, in.from)) {
+      if (in.raw) ++in.acks_begun;
+      in.acks_lost = lost;
+      in.told = in.line.taken;
+      in.untold_bytes = 0;
+      return;
+    }
   }
   in.late = true;
   late_in_.push_back(&in);
