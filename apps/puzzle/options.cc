@@ -18,7 +18,7 @@ const char kHelp[] =
     "  --table BYTES    each rank's part of the hash table; 0: none (16777216)\n"
     "  --slack N        positions whose bound leaves less than N moves stay where they are (0)\n"
     "  --all            search the last iteration to its end\n"
-    "  --paper          the LCI paper's: --korf 10 --slack 2 --table 4194304 --all (all fitted)\n"
+    "  --paper          the LCI paper's: --korf 8 --table 33554432 --all (all fitted)\n"
     "  --verify         compare with the sequential search\n"
     "  --json           print one JSON object\n"
     "  --ranks          print what each rank did\n"

@@ -23,9 +23,9 @@ struct Options {
 
 // What the LCI paper leaves open, chosen so that Table VII's sequential times come out of a
 // plausible number of operations per position (kOpsPerPosition in puzzle.cc): fitted.
-constexpr unsigned kPaperKorf = 10;
-constexpr unsigned kPaperSlack = 2;
-constexpr std::uint64_t kPaperTableBytes = std::uint64_t{4} << 20;
+constexpr unsigned kPaperKorf = 8;
+constexpr unsigned kPaperSlack = 0;
+constexpr std::uint64_t kPaperTableBytes = std::uint64_t{32} << 20;
 
 extern const char kHelp[];
 

@@ -17,10 +17,10 @@ namespace {
 
 namespace mg = fairlead::multigame;
 
-// For one position: two children on average, each made, bounded, compared with the limit and
-// stacked, one in seven hashed and looked up. Fitted: with --paper on one rank Table VII's 209.0 s
-// on PPro.
-constexpr std::uint64_t kOpsPerPosition = 157;
+// For one position: two children on average, each made from the rules of a game that the system
+// does not know, hashed, bounded, compared with the limit, looked up and stacked. Fitted: with
+// --paper on one rank Table VII's 209.0 s on PPro.
+constexpr std::uint64_t kOpsPerPosition = 2607;
 
 std::optional<mg::Position> start_of(const SlidingTiles& tiles, const Options& options) {
   if (options.korf > 0) return tiles.position(kKorf[options.korf - 1].tiles);
