@@ -21,9 +21,12 @@ namespace fairlead::run {
   X(panda_st_reassemble, "panda-st.reassemble")   \
   X(panda_mt_lock, "panda-mt.lock")               \
   X(panda_mt_switch, "panda-mt.switch")           \
+  X(panda_number, "panda.number")                 \
   X(panda_order, "panda.order")                   \
   X(mpi_panda_send, "mpi-panda.send")             \
   X(mpi_panda_match, "mpi-panda.match")           \
+  X(mpi_tports_send, "mpi-tports.send")           \
+  X(mpi_tports_receive, "mpi-tports.receive")     \
   X(crl_call, "crl.call")                         \
   X(crl_home, "crl.home")                         \
   X(crl_copy, "crl.copy")                         \

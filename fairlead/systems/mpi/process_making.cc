@@ -75,8 +75,11 @@ OtherDevice other_device(run::Context& context, const JobOptions& options) {
     if (!PairsDevice::any_far(context.port())) return {};
     return pairs_device(context);
   }
+  const run::LayerCosts& costs = context.layer_costs();
   if (options.device == DeviceName::tports) {
-    return {[&context](Engine& engine) { return std::make_unique<TportsDevice>(engine, context); }};
+    return {[&context](Engine& engine) { return std::make_unique<TportsDevice>(engine, context); },
+            costs.of(run::LayerStep::mpi_tports_send),
+            costs.of(run::LayerStep::mpi_tports_receive)};
   }
   // The program may use Panda, too, and then starts and stops it.
   panda::Panda* panda = panda::Panda::of(context);
@@ -86,7 +89,6 @@ OtherDevice other_device(run::Context& context, const JobOptions& options) {
     if (!started.ok()) end_job(context, MPI_ERR_OTHER, "MPI: " + started.error().text);
     panda = started.value();
   }
-  const run::LayerCosts& costs = context.layer_costs();
   return {[panda, owned](Engine& engine) {
             return std::make_unique<PandaDevice>(engine, *panda, owned);
           },

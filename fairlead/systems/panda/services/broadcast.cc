@@ -43,7 +43,7 @@ std::uint64_t Panda::broadcast_ordered(Service service, const Message& message) 
   const Core::Guard guard(*core_);
   core_->check_message(0, service, message);
   core_->not_in_handler("an ordered broadcast");
-  core_->port.charge({.ops = core_->costs.of(run::LayerStep::panda_order)});
+  core_->port.charge({.ops = core_->costs.of(run::LayerStep::panda_number)});
   const std::uint64_t number = core_->fetch_number();
   ++core_->counts.ordered;
   core_->send_to_all(Head::first(Kind::ordered, service, message.size(), number), message, true);

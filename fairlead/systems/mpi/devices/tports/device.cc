@@ -154,7 +154,7 @@ void TportsDevice::received(Incoming& in) {
   if (in.request == nullptr) return;  // accept() asks for it
   Request& receive = *in.request;
   Engine::matched(receive, in.from, static_cast<std::int32_t>(in.tag), in.size);
-  if (!tports_.in_interface()) engine_.charge_copy(engine_.match_ops(), 0, 0);
+  engine_.charge_copy(engine_.match_ops(), 0, 0);
   if (in.buffer != nullptr) {
     const std::uint64_t fits = std::min<std::uint64_t>(in.size, receive.capacity);
     Engine::place(receive, 0, in.buffer.get(), fits);
