@@ -318,5 +318,62 @@ TEST_P(WindowAccess, IsSeenByWhoeverIsToldAfterItsFlush) {
   });
 }
 
+// Few bytes may go by the target's processor where it is in a call, and without it where it
+// computes: one after the other, and several at once.
+TEST_P(WindowAccess, ReachesTargetsThatWaitAndThatCompute) {
+  if (GetParam().starts_with("panda") || GetParam().starts_with("rsm") || GetParam() == "loop" ||
+      GetParam() == "generic-hca" || GetParam() == "firelink@2") {
+    GTEST_SKIP() << "targets serve in calls of MPI only";
+  }
+  run_ranks(GetParam(), 2, [](int rank, int) {
+    constexpr int kRounds = 100;
+    constexpr int kWords = 40;
+    bool good = true;
+    std::vector<std::int64_t> memory(kWords + 1);
+    MPI_Win win = MPI_WIN_NULL;
+    MPI_Win_create(memory.data(), 8 * (kWords + 1), 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_lock_all(0, win);
+    for (const bool computes : {false, true, false}) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank == 1 && computes) {
+        const volatile std::int64_t* const end = &memory[kWords];
+        const double begin = MPI_Wtime();
+        while (*end == 0 && MPI_Wtime() - begin < 20) {
+        }
+        good &= MPI_TEST_CHECK(*end == 1, rank, *end);
+      } else if (rank == 0) {
+        for (std::int64_t i = 0; i < kRounds; ++i) {
+          const std::int64_t own = 3 * i + (computes ? 1 : 2);
+          std::int64_t got = -1;
+          MPI_Put(&own, 1, MPI_INT64_T, 1, i % kWords, 1, MPI_INT64_T, win);
+          MPI_Win_flush(1, win);
+          MPI_Get(&got, 1, MPI_INT64_T, 1, i % kWords, 1, MPI_INT64_T, win);
+          MPI_Win_flush_local(1, win);
+          good &= MPI_TEST_CHECK(got == own, rank, i);
+        }
+        std::vector<std::int64_t> got(kWords, -1);
+        std::vector<std::int64_t> given(kWords);
+        for (std::size_t i = 0; i < kWords; ++i) {
+          given[i] = -static_cast<std::int64_t>(i);
+          MPI_Put(&given[i], 1, MPI_INT64_T, 1, static_cast<MPI_Aint>(i), 1, MPI_INT64_T, win);
+        }
+        MPI_Win_flush_all(win);
+        for (std::size_t i = 0; i < kWords; ++i) {
+          MPI_Get(&got[i], 1, MPI_INT64_T, 1, static_cast<MPI_Aint>(i), 1, MPI_INT64_T, win);
+        }
+        MPI_Win_flush_all(win);
+        good &= MPI_TEST_CHECK(got == given, rank, got[0]);
+        const std::int64_t end = computes ? 1 : 0;
+        MPI_Put(&end, 1, MPI_INT64_T, 1, kWords, 1, MPI_INT64_T, win);
+        MPI_Win_flush(1, win);
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    return good;
+  });
+}
+
 }  // namespace
 }  // namespace fairlead::mpi_test

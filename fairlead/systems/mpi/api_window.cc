@@ -194,7 +194,11 @@ Window* make(const Call& call, MPI_Comm handle, const Wanted& wanted, MPI_Info i
   if (wanted.flavor == MPI_WIN_FLAVOR_SHARED && comm.rank != 0) {
     window.base = window_peer(process, window, 0, call.name()).memory + window.control->offset;
   }
-  if (needs_processor(process.engine(), window)) Windows::of(process).count_needy(window);
+  if (needs_processor(process.engine(), window)) {
+    Windows::of(process).count_needy(window);
+    // Where settle_wake() lets messages interrupt.
+    window.control->serves.store(process.lock == nullptr ? 1 : 0);
+  }
   *win = handle_of(&window);
   return &window;
 }

@@ -18,6 +18,12 @@ constexpr std::size_t kPutPieces = 64;
 // Elements that are combined at a time where they do not lie in a row, and their pieces.
 constexpr std::size_t kStepBytes = 2048;
 constexpr std::size_t kStepPieces = 128;
+// Accesses of so few bytes may be messages to a target on this node although the kernel copies
+// straight to its memory: 8 bytes and their flush 0.36 us where the target waits in a call, the
+// kernel's copy 2.1 us on a virtual machine.
+constexpr std::uint64_t kFewBytes = 1024;
+// So many of those messages may be without answers at a time.
+constexpr std::uint64_t kFewAtOnce = 8;
 
 // Calls `begin` until there was room for what it begins.
 template <class Begin>
@@ -68,6 +74,22 @@ bool refused(Window& window, const FarData& far) {
   }
   if (!all) window.refused = window.busy = true;
   return !all;
+}
+
+// Whether the target's processor is asked for that few bytes.
+bool asks_for(Process& process, Window& window, const WindowPeer& peer, std::uint64_t bytes) {
+  if (bytes > kFewBytes || peer.control == nullptr || !process.engine().free_work() ||
+      peer.control->serves.load(std::memory_order_relaxed) == 0) {
+    return false;
+  }
+  if (window.copies_left != 0) {
+    --window.copies_left;
+    return false;
+  }
+  if (window.asked >= kFewAtOnce) process.engine().poll();
+  if (window.asked >= kFewAtOnce) return false;
+  window.asked_few = true;
+  return true;
 }
 
 // Only after the put: while this thread waited for room another may have flushed.
@@ -165,12 +187,13 @@ void window_put(Process& process, Window& window, const FarData& to, const Data&
   }
   const LayoutHold held_there(to.layout);
   const LayoutHold held_here(from.layout);
-  if (window.is_dynamic()) {
+  const bool in_rows = to.layout == nullptr && from.layout == nullptr;
+  if (window.is_dynamic() || (in_rows && asks_for(process, window, peer, to.bytes))) {
     return Windows::of(process).messages().ask(window, to.target, bytes_put(),
                                                {to.offset, to.bytes, to.layout},
                                                {.own = buffer_of(from)}, call);
   }
-  if (to.layout == nullptr && from.layout == nullptr) [[likely]] {
+  if (in_rows) [[likely]] {
     const lci::PutPiece piece{to.offset, from.at, to.bytes};
     begin_moving(process, window, to.target, call, [&] {
       return process.engine().port().put({window.comm->job_rank(to.target)},
@@ -195,7 +218,9 @@ void window_get(Process& process, Window& window, const FarData& from, const Dat
   const LayoutHold held_there(from.layout);
   const LayoutHold held_here(to.layout);
   const bool in_rows = from.layout == nullptr && to.layout == nullptr;
-  if (window.is_dynamic() || (!in_rows && shorter_run(from, to) < kLongRun)) {
+  const bool asks =
+      in_rows ? asks_for(process, window, peer, from.bytes) : shorter_run(from, to) < kLongRun;
+  if (window.is_dynamic() || asks) {
     return Windows::of(process).messages().ask(window, from.target, bytes_got(),
                                                {from.offset, from.bytes, from.layout},
                                                {.former = buffer_of(to)}, call);

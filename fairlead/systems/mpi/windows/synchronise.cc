@@ -17,6 +17,12 @@ constexpr std::int32_t kCompleted = 2;
 constexpr Ps kLookAgain = microseconds(2);
 constexpr Ps kLookAgainMost = microseconds(100);
 
+// Looks for answers of targets that are in a call, some microseconds; then how many accesses do
+// without their processors, at first and when answers are late time after time.
+constexpr int kPromptLooks = 100;
+constexpr std::uint32_t kCopiesLeast = 1024;
+constexpr std::uint32_t kCopiesMost = 65536;
+
 template <class Done>
 void wait_for(Process& process, const char* call, Done&& done) {
   if (done()) return;
@@ -47,6 +53,21 @@ void look_around(Process& process, Window& window) {
 // After a flush: whether the next one has anything to wait for. What was refused is told first.
 void note_busy(Window& window) {
   window.busy = window.asked != 0 || !window.dirty.empty() || window.refused;
+}
+
+// Until `asked`, the window's messages without an answer or a peer's, is 0.
+template <class Count>
+void wait_for_answers(Process& process, Window& window, const Count& asked, const char* call) {
+  if (std::exchange(window.asked_few, false)) {
+    for (int i = 0; i < kPromptLooks && asked != 0; ++i) process.engine().poll();
+    if (asked == 0) {
+      window.copies_next = kCopiesLeast;
+    } else {
+      window.copies_left = std::max(window.copies_next, kCopiesLeast);
+      window.copies_next = std::min(2 * window.copies_left, kCopiesMost);
+    }
+  }
+  wait_for(process, call, [&] { return asked == 0; });
 }
 
 // Begins a fence to a peer that was dirty; `done` counts it.
@@ -156,7 +177,7 @@ void flush_here(Process& process, Window& window, const char* call) {
   look_around(process, window);
   wait_for(process, call, [&] { return counted(*window.moved) >= window.begun; });
   check_moved(process, window, *window.moved, call);
-  wait_for(process, call, [&] { return window.asked == 0; });
+  wait_for_answers(process, window, window.asked, call);
   note_busy(window);
 }
 
@@ -167,7 +188,7 @@ void flush(Process& process, Window& window, int target, const char* call) {
   check_moved(process, window, *window.moved, call);
   WindowPeer* const peer = window.peers.find(target);
   if (peer == nullptr) return;
-  wait_for(process, call, [&] { return peer->asked == 0; });
+  wait_for_answers(process, window, peer->asked, call);
   if (!std::exchange(peer->dirty, false)) return note_busy(window);
   std::erase(window.dirty, target);
   Counter there;

@@ -39,6 +39,8 @@ struct WindowControl {
   // those who made them, and MPI_Win_post, by the member itself.
   std::atomic<std::uint64_t> completions;
   std::atomic<std::uint64_t> exposures;
+  // 1: messages interrupt what the member computes, so that it may be asked for what this takes.
+  std::atomic<std::uint64_t> serves;
 };
 
 enum class WindowLock : std::uint8_t { none, shared, exclusive, unchecked };
@@ -136,6 +138,11 @@ struct Window : Object {
   // of this rank alone, never in an upcall.
   bool busy = false;
   bool stored = false;  // into mapped memory, since this processor's last fence
+  // A few bytes of memory that cannot be mapped are asked for by messages while targets answer at
+  // once, as they do in calls; else copied without them (access.cc).
+  bool asked_few = false;         // since answers were last waited for
+  std::uint32_t copies_left = 0;  // of such accesses, before the next message is tried
+  std::uint32_t copies_next = 0;  // what that will be when answers are late again
 
   MPI_Errhandler handler = MPI_ERRORS_ARE_FATAL;
   std::string name;
