@@ -14,7 +14,8 @@ namespace fairlead::fabric {
 namespace {
 
 constexpr const char* kHelp =
-    "valid: drop=P, dup=P, corrupt=P, reorder=P (P from 0 to 1), delay=TIME:P, kill=RANK@TIME "
+    "valid: drop=P, dup=P, corrupt=P, reorder=P (P from 0 to 1, or like 1%), delay=TIME:P, "
+    "kill=RANK@TIME "
     "(TIME like 50us, 3ms, 1s); of one link: link=LINK:KEY=P (KEY one of the first four), "
     "link=LINK:delay=TIME:P, down=LINK@TIME+TIME (LINK a node, FROM-TO, or on modelled networks a "
     "cable like leaf0-spine1); separated by commas";
@@ -23,7 +24,12 @@ Error wrong(std::string_view part, const char* why) {
   return Error{fmt::format("faults: '{}': {}; {}", part, why, kHelp)};
 }
 
-std::optional<double> probability(std::string_view text) { return real_number(text, {0, 1}); }
+// "0.01" or "1%".
+std::optional<double> probability(std::string_view text) {
+  if (!text.ends_with('%')) return real_number(text, {0, 1});
+  const std::optional<double> percent = real_number(text.substr(0, text.size() - 1), {0, 100});
+  return percent ? std::optional(*percent / 100) : std::nullopt;
+}
 
 // Up to a day: what is longer is a mistake.
 std::optional<Ps> time_of(std::string_view text) { return time_number(text, seconds(86400)); }

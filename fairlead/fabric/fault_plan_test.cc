@@ -27,6 +27,15 @@ TEST(FaultPlan, ReadsEveryKey) {
   EXPECT_TRUE(parse_fault_plan("", 1).ok());
 }
 
+TEST(FaultPlan, ReadsPercent) {
+  const auto plan = parse_fault_plan("drop=1%,delay=50us:12.5%", 9);
+  ASSERT_TRUE(plan.ok()) << plan.error().text;
+  EXPECT_EQ(plan.value().drop, 0.01);
+  EXPECT_EQ(plan.value().delayed, 0.125);
+  EXPECT_FALSE(parse_fault_plan("drop=101%", 9).ok());
+  EXPECT_FALSE(parse_fault_plan("drop=%", 9).ok());
+}
+
 TEST(FaultPlan, ReadsLinks) {
   const auto plan = parse_fault_plan(
       "drop=0.01,link=3:dup=0.5,link=3-7:delay=50us:0.1,link=leaf0-spine1:corrupt=1,"

@@ -169,7 +169,14 @@ class ViaDescriptors {
     const fabric::ViOp op = op_of(packet);
     if (op == fabric::ViOp::read_data) ++left_;
     const bool is_piece = op == fabric::ViOp::message || op == fabric::ViOp::message_write;
-    if (is_piece && (!is_connected(packet) || is_lost(peer, packet))) nobodys(packet);
+    if (is_piece && (!is_connected(packet) || is_lost(peer, packet, packet.header.job & 0xffff))) {
+      nobodys(packet);
+    }
+    // The host has written an RDMA write into the doorbell of its virtual interface.
+    if (op == fabric::ViOp::write &&
+        is_lost(peer, packet, static_cast<std::uint32_t>(packet.operand) + 1)) {
+      nobodys(packet);
+    }
     if (packet.header.client.kind == fabric::PacketKind::data) note_sent(peer, packet);
     ni_.transmit(peer, id);
   }
@@ -223,15 +230,16 @@ class ViaDescriptors {
   }
   // A flow sends it again, as it was lost or its acknowledgment was: the first one of those that
   // it sends again together, which the receiver, if it has not got it, waits for. Unreliable
-  // virtual interfaces lose it.
+  // virtual interfaces lose it. `queue`: of the one that it is of, at this end.
   template <class Packet>
-  bool is_lost(Peer peer, const Packet& packet) {
+  bool is_lost(Peer peer, const Packet& packet, std::uint32_t queue) {
     if (peer >= sent_.size()) return false;
     const Sent& sent = sent_[peer];
     const std::uint32_t sequence = packet.header.sequence;
     const bool again = static_cast<std::int32_t>(sequence - sent.newest) <= 0;
-    auto* const end = ni_.vi_table().end(packet.header.job & 0xffff);
-    return sent.any && again && sequence != sent.last + 1 && end != nullptr && !end->breaks;
+    auto* const end = ni_.vi_table().end(queue);
+    return sent.any && again && sequence != sent.last + 1 && end != nullptr &&
+           end->place == packet.place && !end->breaks;
   }
   template <class Packet>
   void note_sent(Peer peer, const Packet& packet) {

@@ -77,6 +77,51 @@ std::vector<std::uint32_t> sent_again(bool breaks) {
   return ni.sent;
 }
 
+// Sizes of three RDMA writes that the host of queue 2 has written into its doorbell, when they are
+// sent again.
+class WritingNi : public SendingNi {
+ public:
+  void transmit(Peer, std::uint32_t id) { sent.push_back(packet(id).header.client.size); }
+};
+std::vector<std::uint32_t> writes_sent_again(bool breaks) {
+  WritingNi ni;
+  for (int i = 0; i < 4; ++i) ni.doorbells().add(0);
+  ni.vi_table().connect(0, {2, 3, 1, 9, true, true, breaks});
+  ViaProgram<WritingNi, proto::GoBackN> program(
+      ni, proto::GoBackN({8, microseconds(100), microseconds(50), 5}),
+      {4, 4, 24, true, false, proto::TreeShape::binary, [](void*, Peer, Peer, const char*) {},
+       nullptr},
+      {2, 2, 2, 1});
+  for (std::uint32_t number = 0; number < 3; ++number) {
+    const std::uint32_t id = ni.make(fabric::PacketKind::data, 3);
+    fabric::NiPacket& write = ni.packet(id);
+    write.source = static_cast<std::uint8_t>(fabric::ViOp::write);
+    write.holds = fabric::Holds::send_buffer;
+    write.operand = 1;
+    write.fetch_bytes = 64;
+    write.header.client.size = 100 + number;
+    ni.doorbells().fill(1);
+    program.rung(id, ni.time);
+    ni.time = ni.look;
+    program.on_look();
+    program.on_fetched(id);  // its descriptor
+    program.on_fetched(id);  // its data
+  }
+  EXPECT_EQ(ni.sent, (std::vector<std::uint32_t>{100, 101, 102}));
+  ni.sent.clear();
+  ni.time += microseconds(150);
+  program.on_timer();
+  return ni.sent;
+}
+
+TEST(ViaLossTest, RdmaOfReliableVirtualInterfacesIsSentAgain) {
+  EXPECT_EQ(writes_sent_again(true), (std::vector<std::uint32_t>{100, 101, 102}));
+}
+
+TEST(ViaLossTest, RdmaOfUnreliableOnesIsLost) {
+  EXPECT_EQ(writes_sent_again(false), (std::vector<std::uint32_t>{0, 101, 102}));
+}
+
 TEST(ViaLossTest, ReliableMessagesAreSentAgain) {
   EXPECT_EQ(sent_again(true), (std::vector<std::uint32_t>{7, 7, 7}));
 }

@@ -111,6 +111,7 @@ int AM_GetEventMask(eb_t bundle, int* mask);
 /* Waits until something has come for the bundle, where the mask has AM_NOTEMPTY; runs no handler.
  */
 int AM_WaitSema(eb_t bundle);
+int AM_Wait(eb_t bundle); /* another name of it */
 
 /* NOLINTEND(readability-identifier-naming) */
 #ifdef __cplusplus

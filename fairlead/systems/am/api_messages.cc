@@ -172,5 +172,6 @@ int AM_WaitSema(eb_t bundle) {
   }
   return node->await(bundle) ? AM_OK : AM_ERR_RESOURCE;
 }
+int AM_Wait(eb_t bundle) { return AM_WaitSema(bundle); }
 
 }  // extern "C"

@@ -236,12 +236,16 @@ void begin(Runtime& runtime) {
   for (const FairleadSplitcStatic* one = t.statics_made; one != nullptr; one = one->next) {
     one->make();
   }
-  fairlead_splitc_heaps = {.bases = reinterpret_cast<char* const*>(runtime.bases),
-                           .first = t.heap + access::kHeapBegin,
-                           .room = runtime.room,
-                           .begin = access::kHeapBegin,
-                           .procs = runtime.procs,
-                           .until_poll = &runtime.until_poll};
+  fairlead_splitc_heaps = {
+      .bases = reinterpret_cast<char* const*>(runtime.bases),
+      .first = t.heap + access::kHeapBegin,
+      .room = runtime.room,
+      .begin = access::kHeapBegin,
+      .statics = t.statics.empty() ? 0 : t.statics.front().base,
+      .statics_bytes = t.statics.empty() ? 0 : t.statics.front().bytes,
+      .statics_at = t.statics.empty() ? 0 : t.statics.front().offset - access::kHeapBegin,
+      .procs = runtime.procs,
+      .until_poll = &runtime.until_poll};
   barrier();
 }
 

@@ -43,6 +43,11 @@ struct FairleadSplitcHeaps {
   unsigned long first; /* address of the first byte that programs may have */
   unsigned long room;  /* bytes from there on */
   unsigned long begin; /* from a base to there */
+  /* The program's static variables: their address, how many bytes, and where they lie behind the
+   * first byte above. */
+  unsigned long statics;
+  unsigned long statics_bytes;
+  unsigned long statics_at;
   unsigned procs;
   unsigned* until_poll; /* accesses of the short way before one of the long way */
 };
@@ -63,12 +68,17 @@ __attribute__((__unused__)) static __inline__ void* __sc_at(const void* place,
                                                             unsigned long bytes) {
   const unsigned long bits = (unsigned long)place;
   const unsigned long rank = bits >> 48;
-  const unsigned long offset = (bits & 0xffffffffffffUL) - fairlead_splitc_heaps.first;
-  if (rank >= fairlead_splitc_heaps.procs || bytes > fairlead_splitc_heaps.room ||
-      offset > fairlead_splitc_heaps.room - bytes || --*fairlead_splitc_heaps.until_poll == 0 ||
-      fairlead_splitc_heaps.bases[rank] == 0) {
-    return 0;
+  unsigned long offset = (bits & 0xffffffffffffUL) - fairlead_splitc_heaps.first;
+  if (rank >= fairlead_splitc_heaps.procs) return 0;
+  if (bytes > fairlead_splitc_heaps.room || offset > fairlead_splitc_heaps.room - bytes) {
+    offset = (bits & 0xffffffffffffUL) - fairlead_splitc_heaps.statics;
+    if (bytes > fairlead_splitc_heaps.statics_bytes ||
+        offset > fairlead_splitc_heaps.statics_bytes - bytes) {
+      return 0;
+    }
+    offset += fairlead_splitc_heaps.statics_at;
   }
+  if (--*fairlead_splitc_heaps.until_poll == 0 || fairlead_splitc_heaps.bases[rank] == 0) return 0;
   return fairlead_splitc_heaps.bases[rank] + fairlead_splitc_heaps.begin + offset;
 }
 

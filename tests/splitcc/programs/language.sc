@@ -50,6 +50,35 @@ static int automatic(int n) {
 
 static long add(void *at, long amount) { return *(int *)at += (int)amount; }
 
+/* The other calls of all, and those of blocks. */
+static void together() {
+  int first = MYPROC == 0, last = PROCS - 1, block[4], i;
+  double half = 0.5 * MYPROC, sum = 0.25 * PROCS * (PROCS - 1);
+  CHECK(all_bcast_i(MYPROC + 8) == 8 && all_bcast_d(MYPROC + 0.5) == 0.5);
+  CHECK(all_reduce_to_all_max(MYPROC) == last && all_reduce_to_all_min(MYPROC + 3) == 3);
+  CHECK(all_reduce_to_all_dadd(half) == sum && all_reduce_to_all_dmin(half + 1) == 1);
+  CHECK(all_reduce_to_one_add(1) == first * PROCS && all_reduce_to_one_min(MYPROC + 2) == first * 2);
+  CHECK(all_reduce_to_one_dadd(half) == first * sum);
+  CHECK(all_reduce_to_one_dmax(half) == first * 0.5 * last);
+  CHECK(all_reduce_to_one_dmin(half + 2) == first * 2);
+  CHECK(all_scan_max(-MYPROC) == 0 && all_scan_min(-MYPROC) == -MYPROC);
+  CHECK(all_scan_dadd(0.5) == 0.5 * (MYPROC + 1));
+  CHECK(all_scan_dmax(half) == half && all_scan_dmin(half) == 0);
+  CHECK(get_seconds() >= 0 && PROCSLOG >= 0 && 1 << PROCSLOG <= PROCS && PROCS < 2 << PROCSLOG);
+  splitc_poll();
+  barrier();
+  for (i = 0; i < 4; i++) block[i] = 7 * MYPROC + i;
+  bulk_write(outside[(MYPROC + 1) % PROCS], block, sizeof block);
+  barrier();
+  bulk_get(block, outside[MYPROC], sizeof block);
+  sync();
+  CHECK(block[3] == 7 * ((MYPROC + PROCS - 1) % PROCS) + 3);
+  barrier();
+  bulk_store(outside[(MYPROC + 1) % PROCS], block, sizeof block);
+  store_sync(sizeof block);
+  barrier();
+}
+
 static int *global there(int proc) { return (int *global)toglobal(proc, &counter); }
 
 int splitc_main(int argc, char **argv) {
@@ -165,6 +194,7 @@ int splitc_main(int argc, char **argv) {
   CHECK(all_bcast(MYPROC + 9) == 9);
   d = all_reduce_to_all_dmax(0.5 * MYPROC);
   CHECK(d == 0.5 * (PROCS - 1));
+  together();
   counter = 0;
   barrier();
   atomic(add, (int *global)toglobal(0, &counter), 2);

@@ -115,6 +115,13 @@ Study figure6_2(bool quick) {
     add_cell(study, count == 1 ? "one" : fmt::format("burst of {}", count), "a message", "us",
              burst(0, count));
   }
+  // The plateau by the doorbells that an interface looks at: one of the Port and three of a MAP for
+  // each other node.
+  for (const unsigned nodes : {2u, 4u, 8u, kNodes}) {
+    const unsigned doorbells = 4 * (nodes - 1);
+    add_cell(study, fmt::format("burst of 64, {} doorbells", doorbells), "a message", "us",
+             figure_at(fmt::format("{} doorbells", doorbells), signature(0, nodes), "us", 64));
+  }
   PanelPlan panel{"figure6-2",
                   "time of a message, its computing included",
                   {"burst", "messages", true},
