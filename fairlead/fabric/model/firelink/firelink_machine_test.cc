@@ -96,9 +96,10 @@ TEST(FirelinkMachine, ProcessorsBeginAtDifferentInterfaces) {
     EXPECT_TRUE(two.run({sender(2), sender(3), receiver(0), receiver(1)}));
     return seen[1] - seen[0];
   };
-  // Expect: 16 lines wait for 16 others where there is one interface only
+  // Expect: 16 lines wait for 16 others where there is one interface only, else for the memory that
+  // both receivers share
   EXPECT_GE(apart(1), nanoseconds(1500));
-  EXPECT_LE(apart(2), nanoseconds(300));
+  EXPECT_LE(apart(2), nanoseconds(600));
 }
 
 TEST(FirelinkMachine, PutsGoLineByLineAndEndWithTheirCompletions) {
