@@ -129,7 +129,31 @@ Study figure1(bool quick) {
 std::vector<Study> firelink_paper_studies(bool quick) {
   std::vector<Study> all = firelink_mpi_studies(quick);
   all.insert(all.begin(), figure1(quick));
+  for (Study& study : firelink_protocol_studies(quick)) all.push_back(std::move(study));
   return all;
+}
+
+Measurement firelink_program(const char* name, std::uint32_t ranks, std::uint32_t per_node,
+                             const Words& arguments, double expected_s) {
+  Measurement made{name, kPlatform, "direct", arguments, ranks, {}};
+  made.options = {"--body",       "fiber", "--ranks-per-node", fmt::format("{}", per_node),
+                  "--mpi-device", "auto"};
+  made.expected_s = expected_s;
+  return made;
+}
+
+Measurement firelink_pairs(std::uint32_t pairs, std::uint32_t per_node,
+                           const std::vector<std::uint64_t>& sizes, const Words& variables) {
+  Words words;
+  for (const std::uint64_t bytes : sizes) {
+    words.insert(words.end(), {"--bytes", fmt::format("{}", bytes)});
+  }
+  for (const std::string& each : variables) words.insert(words.end(), {"--variable", each});
+  double expected_s = 0;
+  for (const std::uint64_t bytes : sizes) {
+    expected_s += (0.03 + static_cast<double>(bytes) / 3e6) * pairs;
+  }
+  return firelink_program("pairs", 2 * pairs, per_node, words, expected_s);
 }
 
 }  // namespace fairlead::tools

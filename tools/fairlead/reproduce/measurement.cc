@@ -60,8 +60,11 @@ double Measured::figure(const std::string& key) const {
 
 std::vector<std::pair<double, double>> Measured::points(const std::string& key) const {
   std::vector<std::pair<double, double>> points;
-  for (const Json& line : lines)
-    points.emplace_back(line.at("bytes").number(), line.at(key).number());
+  for (const Json& line : lines) {
+    const Json* const time = line.find("at_ms");
+    points.emplace_back((time != nullptr ? *time : line.at("bytes")).number(),
+                        line.at(key).number());
+  }
   return points;
 }
 

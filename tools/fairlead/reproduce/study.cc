@@ -49,15 +49,31 @@ Quantity crossover_of(const Measurement& rising, const Measurement& other, const
           }};
 }
 
-Quantity ratio_of(const std::string& label, const Quantity& a, const Quantity& b) {
+namespace {
+
+// What `of` makes of the values of both, where both have one.
+Quantity of_both(const std::string& label, const Quantity& a, const Quantity& b,
+                 std::optional<double> (*of)(double, double)) {
   std::vector<Measurement> needs = a.needs;
   needs.insert(needs.end(), b.needs.begin(), b.needs.end());
-  return {label, needs, [a, b](auto measured) -> std::optional<double> {
-            const auto over = a.value(measured.first(a.needs.size()));
-            const auto under = b.value(measured.subspan(a.needs.size()));
-            if (!over || !under || *under == 0) return std::nullopt;
-            return *over / *under;
+  return {label, needs, [a, b, of](auto measured) -> std::optional<double> {
+            const auto left = a.value(measured.first(a.needs.size()));
+            const auto right = b.value(measured.subspan(a.needs.size()));
+            return left && right ? of(*left, *right) : std::nullopt;
           }};
+}
+
+}  // namespace
+
+Quantity difference_of(const std::string& label, const Quantity& a, const Quantity& b) {
+  return of_both(label, a, b,
+                 [](double left, double right) -> std::optional<double> { return left - right; });
+}
+
+Quantity ratio_of(const std::string& label, const Quantity& a, const Quantity& b) {
+  return of_both(label, a, b, [](double over, double under) -> std::optional<double> {
+    return under == 0 ? std::nullopt : std::optional<double>(over / under);
+  });
 }
 
 }  // namespace fairlead::tools

@@ -97,6 +97,8 @@ Quantity peak_of(const std::string& label, const Measurement& measurement, const
 Quantity crossover_of(const Measurement& rising, const Measurement& other, const std::string& key);
 // A value that is measured nowhere.
 Quantity constant(const std::string& label, double value);
+// a - b.
+Quantity difference_of(const std::string& label, const Quantity& a, const Quantity& b);
 // a / b.
 Quantity ratio_of(const std::string& label, const Quantity& a, const Quantity& b);
 
