@@ -217,5 +217,32 @@ TEST(ModelInfiniband, ALoopTakesLongerThanAnAdd) {
   EXPECT_LT(exclusive_or, add * 2);
 }
 
+// Ranks count in one word of rank 0, which takes part: with its adapter on InfiniBand, whose
+// atomics are not atomic with the processor's, and with its processor elsewhere.
+TEST(ModelInfiniband, ARanksOwnAtomicsPassItsAdapter) {
+  constexpr std::uint64_t kRounds = 20;
+  const auto by_fabric = [](const char* platform) {
+    const auto body = [](run::Context& rank) {
+      lci::Port& port = rank.port();
+      Counter done;
+      const auto* const word =
+          static_cast<std::atomic<std::uint64_t>*>(port.allocate(kWord, 8, lci::Place::host));
+      if (word == nullptr) return 1;
+      for (std::uint64_t i = 1; i <= kRounds; ++i) {
+        (void)port.atomic({0, kWord, 0}, lci::Atomic::add, 1, 0, nullptr, &done);
+        if (port.wait({.counter = &done, .at = i, .what = "an add"}) != Post::done) return 2;
+      }
+      if (port.self() != 0) return 0;
+      return await_word(port, *word, 2 * kRounds);
+    };
+    const run::RunReport report = run_on(on_platform(platform, 2), body);
+    EXPECT_EQ(report.failure, "") << platform;
+    EXPECT_EQ(report.exit_code, 0);
+    return report.counters.remote_atomics;
+  };
+  EXPECT_EQ(by_fabric("generic-hca"), kRounds);
+  for (const char* platform : kInfiniband) EXPECT_EQ(by_fabric(platform), 2 * kRounds) << platform;
+}
+
 }  // namespace
 }  // namespace fairlead::golden

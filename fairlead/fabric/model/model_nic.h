@@ -16,6 +16,9 @@ class ModelNic : public Nic {
   virtual void set_ranks(Rank ranks) = 0;
   // Its caps() are the same for all peers: whoever asks about many need not.
   virtual bool has_one_path() const { return false; }
+  // Its atomics are not atomic with those of this rank's processor, which therefore leaves its own
+  // words to it where peers change them, too (InfiniBand).
+  virtual bool atomics_are_apart() const { return false; }
   // The rank's clock.
   virtual Ps now() = 0;
   virtual void work(const hw::HostWork& work) = 0;

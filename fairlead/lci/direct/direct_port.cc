@@ -82,7 +82,7 @@ DirectPort::DirectPort(fabric::Nic& nic, const DirectOptions& options)
   find_other_caps();
   std::uint64_t all_flags = caps_.flags;
   for (const Caps& other : other_caps_) all_flags |= other.flags;
-  copies_.start(all_flags);
+  copies_.start(all_flags, options_.own_atomics_by_fabric);
   if (!reliable_) {
     next_out_.resize(pair(size_, 0), options.first);
     next_in_.resize(pair(size_, 0), options.first);

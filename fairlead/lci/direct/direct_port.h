@@ -70,6 +70,9 @@ struct DirectOptions {
   NetworkUse network = NetworkUse::all;
   bool one_path = false;  // the nic's caps are the same for all peers
   RawFate raw{};
+  // This rank's atomics on its own words go by the fabric, whose atomics (kRemoteAtomics) are not
+  // atomic with the processor's.
+  bool own_atomics_by_fabric = false;
   // What Port::allocate may give in all, where the fabric has no regions for it.
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
   // Packets that the fabric lost, doubled or reordered are the client's business (kMayLose).

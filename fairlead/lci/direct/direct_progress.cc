@@ -397,7 +397,10 @@ Post DirectPort::atomic(Remote word, Atomic op, std::uint64_t a, std::uint64_t b
   }
   if (!by_packets) {
     bool told = remote_.has_room_for(1);
-    if (const std::optional<Post> direct = memory_.atomic(word, op, a, b, old, flags, &told)) {
+    const bool goes_round = word.rank == self_ && options_.own_atomics_by_fabric;
+    const std::optional<Post> direct =
+        goes_round ? std::nullopt : memory_.atomic(word, op, a, b, old, flags, &told);
+    if (direct) {
       if (*direct == Post::done && told) (void)remote_.tell(word.rank, word.segment);
       return counted(*direct, done, counters_.atomics);
     }

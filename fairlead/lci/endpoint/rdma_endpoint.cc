@@ -30,6 +30,7 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
     options.memory_bytes = rank.memory_bytes;
     options.network = network;
     options.one_path = nic_.has_one_path();
+    options.own_atomics_by_fabric = nic_.atomics_are_apart();
     options.wait = wait_plan_virtual();
     port_ = make_direct_port(nic_, options);
   }

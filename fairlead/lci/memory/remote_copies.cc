@@ -29,7 +29,8 @@ bool again(Post p) { return p == Post::again_credit || p == Post::again_buffer; 
 
 }  // namespace
 
-void RemoteCopies::start(std::uint64_t flags) {
+void RemoteCopies::start(std::uint64_t flags, bool own_atomics) {
+  own_atomics_ = own_atomics;
   flags_ = flags & (kRemoteCopy | kRemoteAtomic);
   if (flags_ == 0) return;
   port_.bind(kKeyAskChan, Upcall{&RemoteCopies::on_ask, this}, Returned{});
@@ -108,7 +109,8 @@ std::optional<Post> RemoteCopies::put(Rank rank, SegId segment, std::span<const 
 std::optional<Post> RemoteCopies::atomic(const Remote& word, Atomic code, std::uint64_t a,
                                          std::uint64_t b, std::uint64_t* old, Counter* done,
                                          std::uint32_t flags) {
-  if ((flags_ & kRemoteAtomic) == 0 || word.rank >= port_.size() || word.rank == port_.self() ||
+  if ((flags_ & kRemoteAtomic) == 0 || word.rank >= port_.size() ||
+      (word.rank == port_.self() && !own_atomics_) ||
       (port_.caps(word.rank).flags & kRemoteAtomic) == 0)
     return std::nullopt;
   const KnownKey* const key = known(word.rank, word.segment, true);

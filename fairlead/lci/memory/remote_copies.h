@@ -49,8 +49,9 @@ class RemoteCopies {
         own_(own),
         packets_(packets),
         copy_bytes_min_(nic.caps(nic.self()).copy_bytes_min) {}
-  // `flags` (CapFlag): what may go this way, to some peers. Before all other calls.
-  void start(std::uint64_t flags);
+  // `flags` (CapFlag): what may go this way, to some peers. `own_atomics`: atomics on this rank's
+  // own words, too. Before all other calls.
+  void start(std::uint64_t flags, bool own_atomics = false);
   RemoteCopies(const RemoteCopies&) = delete;
   RemoteCopies& operator=(const RemoteCopies&) = delete;
 
@@ -209,6 +210,7 @@ class RemoteCopies {
   RemoteMemory& packets_;
   std::size_t copy_bytes_min_;
   std::uint64_t flags_ = 0;
+  bool own_atomics_ = false;
   std::vector<Op> ops_;
   std::vector<std::uint32_t> free_;
   Ring<std::uint32_t> waiting_;  // ids of operations that have something to do

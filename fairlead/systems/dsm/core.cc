@@ -62,6 +62,7 @@ Core::Core(run::Context& context, const Options& options)
       profile_(options.profile),
       migrate_(options.migrate),
       apart_(options.races),
+      own_words_((port_.caps(self_).flags & lci::kRemoteAtomic) == 0),
       queued_(!apart_ && has_queued_locks(protocol_)),
       diff_buffers_(options.protocol.faithful ? 1 : kDiffBuffers),
       pages_(static_cast<PageId>((options.heap_bytes + kPageBytes - 1) / kPageBytes)),
@@ -321,7 +322,8 @@ void Core::refuse(const Message& message) {
 // --- Memory.
 
 std::uint64_t Core::take_pages(std::uint64_t count) {
-  if (self_ == 0) return word_of(*pages_taken_).fetch_add(count, std::memory_order_acq_rel);
+  if (self_ == 0 && own_words_)
+    return word_of(*pages_taken_).fetch_add(count, std::memory_order_acq_rel);
   begin(
       [&] {
         return port_.atomic({0, kPagesTaken, 0}, lci::Atomic::add, count, 0, &old_word_, &fetched_);

@@ -255,10 +255,13 @@ class Core {
   const std::uint32_t size_;
   const Rank self_;
   const Protocol protocol_;
-  const bool ahead_;                // faults at equal distances fetch what is likely next
-  const std::string profile_;       // Options::profile
-  const bool migrate_;              // homes follow who writes
-  const bool apart_;                // races are looked for: homes' copies are no rank's view
+  const bool ahead_;           // faults at equal distances fetch what is likely next
+  const std::string profile_;  // Options::profile
+  const bool migrate_;         // homes follow who writes
+  const bool apart_;           // races are looked for: homes' copies are no rank's view
+  // Words here that peers change by atomics this rank changes by its processor's; else by the
+  // Port's, as the network's may not be atomic with those.
+  const bool own_words_;
   const bool queued_;               // locks are queues in remote memory
   const std::size_t diff_buffers_;  // at each home, for diffs of the async part
   std::optional<Memory> memory_;

@@ -34,7 +34,7 @@ void Core::place(const void* begin, std::size_t bytes, Rank rank) {
 // Makes `rank` the page's home where nobody is. Returns who was, + 1.
 std::uint64_t Core::claim(PageId page, Rank rank) {
   const Rank keeper = page % size_;
-  if (keeper == self_) {
+  if (keeper == self_ && own_words_) {
     std::uint64_t before = 0;
     word_of(first_touch_[page / size_])
         .compare_exchange_strong(before, rank + 1, std::memory_order_acq_rel);

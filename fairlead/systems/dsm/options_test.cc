@@ -30,6 +30,7 @@ TEST(DsmOptions, AreThoseOfTheEnvironment) {
   const Variable profile(kProfileVariable, "p.json");
   const Variable races(kRacesVariable, "1");
   const Variable migrate(kMigrateVariable, "1");
+  const Variable cache("FAIRLEAD_DSM_CACHE", "64");
   const Result<Options> read = Options::of_environment();
   ASSERT_TRUE(read.ok()) << read.error().text;
   const Options& options = read.value();
@@ -41,12 +42,13 @@ TEST(DsmOptions, AreThoseOfTheEnvironment) {
   EXPECT_EQ(options.profile, "p.json");
   EXPECT_TRUE(options.races);
   EXPECT_TRUE(options.migrate);
+  EXPECT_EQ(options.cache_pages, 64u);
 }
 
 TEST(DsmOptions, OtherTextsAreNamedWithWhatThereIs) {
   for (const char* const name :
        {"FAIRLEAD_DSM_ENGINE", "FAIRLEAD_DSM_WAKE", kFaithfulVariable, "FAIRLEAD_DSM_AHEAD",
-        "FAIRLEAD_DSM_HEAP", kRacesVariable, kMigrateVariable}) {
+        "FAIRLEAD_DSM_CACHE", "FAIRLEAD_DSM_HEAP", kRacesVariable, kMigrateVariable}) {
     const Variable bad(name, "moon");
     const Result<Options> read = Options::of_environment();
     ASSERT_FALSE(read.ok()) << name;

@@ -231,12 +231,12 @@ void Core::find_homes() {
     slot.word = 0;
     if (keeper == self_) {
       std::atomic<std::uint64_t>& word = word_of(first_touch_[slot.page / size_]);
-      if (wanted) {
+      slot.word = word.load(std::memory_order_acquire);
+      if (slot.word != 0 || !wanted) continue;
+      if (own_words_) {
         word.compare_exchange_strong(slot.word, self_ + 1, std::memory_order_acq_rel);
-      } else {
-        slot.word = word.load(std::memory_order_acquire);
+        continue;
       }
-      continue;
     }
     ++fetches_asked_;
     if (!wanted) {

@@ -27,6 +27,7 @@ class RdmaNic : public PacketNic<Host>, public ReducingNic {
 
   // --- ModelNic.
   bool interrupts() const override { return host_.terms().interrupts; }
+  bool atomics_are_apart() const override { return host_.terms().two_atomics; }
   Ps default_watchdog() const override { return host_.terms().host.watchdog; }
   void wake(Ps watchdog) override { watchdog_ = watchdog; }
   Ps time_of(const hw::HostWork& work) override { return host_.time_of(work); }
