@@ -40,24 +40,30 @@ class HostWork {
            PortCounters& counters)
       : ni_(ni), flow_(flow), client_(client), interrupts_(interrupts), counters_(counters) {}
 
-  // serve(): an interrupt runs upcalls. set_aside(): it may not, but the protocol goes on.
+  // serve(): an interrupt runs upcalls. set_aside(): it may not, but the protocol goes on. `owed`:
+  // packets were set aside, and no packet that comes will tell of them any more.
   template <class Serve, class SetAside>
-  void charge(const Work& work, Serve&& serve, SetAside&& set_aside) {
+  void charge(const Work& work, bool owed, Serve&& serve, SetAside&& set_aside) {
     const typename Ni::Work host{work.ops,          work.bytes,       work.working_set_bytes,
                                  work.copied_bytes, work.page_faults, work.protections};
     if (!interrupts_.allowed() || client_.quiet()) return work_quietly(host, set_aside);
+    if (owed) interrupt(serve);
     for (Ps left = ni_.time_of(host);;) {
       if (runs_on(left, interrupts_.watchdog())) continue;
       if (left <= Ps{0}) return;
-      ++counters_.interrupts;
-      ni_.interrupt();
-      serve();
+      interrupt(serve);
     }
   }
 
  private:
   static constexpr Ps kLongWatchdog = seconds(1'000'000);  // longer than any job
 
+  template <class Handler>
+  void interrupt(Handler& handler) {
+    ++counters_.interrupts;
+    ni_.interrupt();
+    handler();
+  }
   // Computes until something interrupts it, or all that is left is done. True: it was a timer that
   // had nothing to do, which costs nothing.
   bool runs_on(Ps& left, Ps watchdog) {
@@ -81,9 +87,7 @@ class HostWork {
     for (;;) {
       if (runs_on(left, kLongWatchdog)) continue;
       if (left <= Ps{0}) return;
-      ++counters_.interrupts;
-      ni_.interrupt();
-      set_aside();
+      interrupt(set_aside);
     }
   }
 

@@ -88,7 +88,8 @@ class alignas(kCacheLine) NiPort final
     if (!work_takes_time_) return;
     HostWork(ni_, flow_, client_, interrupts_, counters_)
         .charge(
-            work, [this] { served_ = progress() > 0 || served_; }, [this] { set_aside(); });
+            work, received_.any_aside(), [this] { served_ = progress() > 0 || served_; },
+            [this] { set_aside(); });
   }
   void after(Ps delay, Task task) override { client_.after(now() + delay, task); }
   void bind(Chan chan, Upcall upcall, Returned returned) override {
