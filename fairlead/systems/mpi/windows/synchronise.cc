@@ -60,8 +60,12 @@ template <class Count>
 void wait_for_answers(Process& process, Window& window, const Count& asked, const char* call) {
   if (std::exchange(window.asked_few, false)) {
     for (int i = 0; i < kPromptLooks && asked != 0; ++i) process.engine().poll();
+    // A first late answer tells nothing: its target may have slept in a call, and is awake now.
+    const bool was_late = std::exchange(window.answered_late, false);
     if (asked == 0) {
       window.copies_next = kCopiesLeast;
+    } else if (!was_late) {
+      window.answered_late = true;
     } else {
       window.copies_left = std::max(window.copies_next, kCopiesLeast);
       window.copies_next = std::min(2 * window.copies_left, kCopiesMost);

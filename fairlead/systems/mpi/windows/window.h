@@ -141,6 +141,7 @@ struct Window : Object {
   // A few bytes of memory that cannot be mapped are asked for by messages while targets answer at
   // once, as they do in calls; else copied without them (access.cc).
   bool asked_few = false;         // since answers were last waited for
+  bool answered_late = false;     // the last time
   std::uint32_t copies_left = 0;  // of such accesses, before the next message is tried
   std::uint32_t copies_next = 0;  // what that will be when answers are late again
 
