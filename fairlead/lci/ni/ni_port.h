@@ -550,11 +550,7 @@ class alignas(kCacheLine) NiPort final
            packet.source == static_cast<std::uint8_t>(ViOp::told);
   }
   // The next packet for an upcall.
-  bool next_received(PacketId* id) {
-    if (!received_.any_aside()) return take_off(id);
-    *id = received_.take_aside();
-    return true;
-  }
+  bool next_received(PacketId* id);
   bool take_off(PacketId* id);
   // It is of another rank of this node: no NI has numbered it.
   bool took_near(const NiPacket& packet);

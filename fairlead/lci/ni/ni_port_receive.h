@@ -60,6 +60,13 @@ inline Step NiPort<Ni, Transfer, Flow>::taken_by(const NiPacket& packet) {
 }
 
 template <HostNi Ni, class Transfer, class Flow>
+inline bool NiPort<Ni, Transfer, Flow>::next_received(PacketId* id) {
+  if (!received_.any_aside()) return take_off(id);
+  *id = received_.take_aside();
+  return true;
+}
+
+template <HostNi Ni, class Transfer, class Flow>
 inline bool NiPort<Ni, Transfer, Flow>::take_off(PacketId* id) {
   while (ni_.reap_receive(id)) {
     auto& packet = ni_.packet(*id);
