@@ -154,16 +154,6 @@ class EventText {
 
 std::string_view cut(std::string_view name) { return name.substr(0, TraceWriter::kNameBytes); }
 
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t wrote = ::write(fd, text.data(), text.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  return true;
-}
-
 Error cannot_write(const std::string& path, int error) {
   return Error{fmt::format("cannot write the trace {}: {}", path, std::strerror(error))};
 }
@@ -177,7 +167,7 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::string& path
 }
 
 TraceWriter::TraceWriter(int fd, std::string path, Form form)
-    : fd_(fd), path_(std::move(path)), form_(form), buffer_(kBufferBytes + 8 * kNameBytes) {
+    : file_(fd), path_(std::move(path)), form_(form), buffer_(kBufferBytes + 8 * kNameBytes) {
   if (form != Form::whole) return;
   std::memcpy(buffer_.data(), kBegin.data(), kBegin.size());
   filled_ = kBegin.size();
@@ -290,18 +280,31 @@ void TraceWriter::journey(std::uint32_t node, Ps from, Ps to, std::uint64_t id,
   end_event();
 }
 
-void TraceWriter::write_out(std::size_t keep) {
-  if (fd_ < 0 || filled_ <= keep) return;
-  const std::size_t size = filled_ - keep;
-  if (error_ == 0 && !write_all(fd_, {buffer_.data(), size})) error_ = errno;
-  std::memmove(buffer_.data(), buffer_.data() + size, keep);
-  filled_ = keep;
+std::size_t TraceWriter::due() const {
+  const std::size_t kept = form_ == Form::whole ? kLineEnd.size() : 0;
+  return filled_ > kept ? filled_ - kept : 0;
 }
 
-void TraceWriter::flush() { write_out(form_ == Form::whole ? kLineEnd.size() : 0); }
+// Every event ends so, and the buffer has been taken.
+void TraceWriter::keep_line_end() {
+  filled_ = form_ == Form::whole ? kLineEnd.size() : 0;
+  std::memcpy(buffer_.data(), kLineEnd.data(), filled_);
+}
+
+void TraceWriter::hand_over() {
+  if (!open_) return void(filled_ = 0);
+  file_.hand_over(buffer_, due());
+  keep_line_end();
+}
+
+void TraceWriter::flush() {
+  if (!open_ || due() == 0) return;
+  file_.write({buffer_.data(), due()});
+  keep_line_end();
+}
 
 Result<void> TraceWriter::close() {
-  if (fd_ < 0) return {};
+  if (!open_) return {};
   if (form_ == Form::whole) {
     const std::string_view text(buffer_.data(), filled_);
     if (text.ends_with(kLineEnd)) filled_ -= kLineEnd.size();
@@ -309,10 +312,10 @@ Result<void> TraceWriter::close() {
     std::memcpy(buffer_.data() + filled_, kEnd.data(), kEnd.size());
     filled_ += kEnd.size();
   }
-  write_out(0);
-  if (::close(fd_) != 0 && error_ == 0) error_ = errno;
-  fd_ = -1;
-  if (error_ != 0) return cannot_write(path_, error_);
+  file_.write({buffer_.data(), filled_});
+  open_ = false;
+  const int error = file_.close();
+  if (error != 0) return cannot_write(path_, error);
   return {};
 }
 

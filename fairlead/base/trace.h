@@ -1,5 +1,5 @@
 // Traces in the Chrome/Perfetto trace-event format (JSON): intervals, instants and arrows on named
-// lanes, streamed to a file through one buffer of fixed size. Open them in ui.perfetto.dev.
+// lanes, streamed to a file through two buffers of fixed size. Open them in ui.perfetto.dev.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fairlead/base/background_file.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
 
@@ -32,8 +33,8 @@ class TraceWriter {
     whole,  // a JSON document once closed; readable by the viewers even when it never was
     part,   // lines for merge_traces()
   };
-  static constexpr std::size_t kBufferBytes = 64 * 1024;
-  static constexpr std::size_t kNameBytes = 120;  // longer names are cut
+  static constexpr std::size_t kBufferBytes = 128 * 1024;  // each of both
+  static constexpr std::size_t kNameBytes = 120;           // longer names are cut
 
   // Error: the file cannot be written; names it.
   static Result<std::unique_ptr<TraceWriter>> create(const std::string& path, Form form);
@@ -59,7 +60,7 @@ class TraceWriter {
   void journey(std::uint32_t node, Ps from, Ps to, std::uint64_t id, std::string_view name,
                std::span<const TraceDetail> details);
 
-  // Writes out what is buffered; what comes later is for the next flush.
+  // Returns when what is buffered has been written; what comes later is for the next flush.
   void flush();
   // Ends the document. Error: something could not be written (a full disk), the file is cut.
   Result<void> close();
@@ -67,15 +68,20 @@ class TraceWriter {
  private:
   TraceWriter(int fd, std::string path, Form form);
   void end_event() {
-    if (filled_ >= kBufferBytes) flush();
+    if (filled_ >= kBufferBytes) hand_over();
   }
   void arrow(std::string_view begin, TracePlace lane, Ps at, std::uint64_t id);
-  void write_out(std::size_t keep);
+  // What is full is written while the next buffer is filled.
+  void hand_over();
+  // How much of the buffer is for the file now: not the end of a document's last line, as it may be
+  // the last of all.
+  std::size_t due() const;
+  void keep_line_end();
 
-  int fd_;
+  BackgroundFile file_;
+  bool open_ = true;
   std::string path_;
   Form form_;
-  int error_ = 0;  // errno of the first write that failed; nothing is written after it
   std::vector<char> buffer_;
   std::size_t filled_ = 0;  // of the buffer
 };

@@ -1,14 +1,12 @@
 #include "fairlead/lci/reliable/absence_watch.h"
 
 #include <linux/membarrier.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "fairlead/base/check.h"
@@ -37,11 +35,7 @@ AbsenceWatch::AbsenceWatch(bool wanted, Work work, void* context)
       works_(wanted && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) {}
 
 AbsenceWatch::~AbsenceWatch() {
-  if (!thread_.joinable()) return;
-  if (process_ != ::getpid()) {
-    thread_.detach();
-    return;
-  }
+  if (!thread_.runs()) return;
   stop_.store(true);
   sleeps_.store(0);
   sleeps_.notify_one();
@@ -49,7 +43,7 @@ AbsenceWatch::~AbsenceWatch() {
 }
 
 void AbsenceWatch::wait_for_turn() {
-  FAIRLEAD_CHECK(std::this_thread::get_id() != thread_.get_id(),
+  FAIRLEAD_CHECK(!thread_.is_current(),
                  "work done in a client's absence makes one of the client's calls");
   do {
     inside_.store(0, std::memory_order_release);
@@ -61,23 +55,11 @@ void AbsenceWatch::wait_for_turn() {
 
 void AbsenceWatch::wake() {
   sleeps_.store(0);
-  if (thread_.joinable()) return sleeps_.notify_one();
-  process_ = ::getpid();
-  // Signals are for the program's own threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread_ = std::thread(&AbsenceWatch::run, this);
-  } catch (const std::system_error&) {
-    works_ = false;
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (thread_.started()) return sleeps_.notify_one();
+  if (thread_.start("fairlead-absent", [this] { run(); }) != 0) works_ = false;
 }
 
 void AbsenceWatch::run() {
-  (void)::pthread_setname_np(::pthread_self(), "fairlead-absent");
   int quiet = 0;  // looks in a row that brought nothing
   bool busy = false;
   std::uint32_t seen = calls_.load(std::memory_order_relaxed);

@@ -7,13 +7,11 @@
 // membarrier(2), which interrupts the processors that run this process. Where the kernel lacks
 // that, works() is false, and nothing may be kept back.
 #pragma once
-#include <sys/types.h>
-
 #include <atomic>
 #include <cstdint>
 #include <mutex>
-#include <thread>
 
+#include "fairlead/base/library_thread.h"
 #include "fairlead/base/units.h"
 
 namespace fairlead::lci {
@@ -92,8 +90,7 @@ class AbsenceWatch {
   std::atomic<std::uint32_t> sleeps_{1};  // the thread does, or there is none
   std::atomic<bool> stop_{false};
   std::mutex turn_;
-  std::thread thread_;
-  pid_t process_ = 0;  // that started it; a child it forked has none
+  LibraryThread thread_;
 };
 
 }  // namespace fairlead::lci

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -10,7 +9,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <system_error>
 
 #include "fairlead/base/wait_ladder.h"
 #include "fairlead/run/wire/network.h"
@@ -53,24 +51,16 @@ Result<std::unique_ptr<NodeWatch>> NodeWatch::start(std::unique_ptr<fabric::ShmJ
   }
   std::unique_ptr<NodeWatch> watch(
       new NodeWatch(std::move(job), std::move(board), std::move(options), std::move(bell)));
-  // The program's signals are for its own threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  Result<void> started;
-  try {
-    watch->thread_ = std::thread(&NodeWatch::run, watch.get());
-  } catch (const std::system_error& refused) {
-    started =
-        Error{fmt::format("cannot watch the other ranks: {}; raise ulimit -u", refused.what())};
+  const int error = watch->thread_.start("fairlead-watch", [ranks = watch.get()] { ranks->run(); });
+  if (error != 0) {
+    return Error{
+        fmt::format("cannot watch the other ranks: {}; raise ulimit -u", std::strerror(error))};
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!started.ok()) return started.error();
   return watch;
 }
 
 NodeWatch::~NodeWatch() {
-  if (!thread_.joinable()) return;
+  if (!thread_.runs()) return;
   stop_.store(true);
   const std::uint64_t one = 1;
   (void)!::write(bell_.get(), &one, sizeof one);

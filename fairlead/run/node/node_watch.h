@@ -7,11 +7,11 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "fairlead/base/fd.h"
+#include "fairlead/base/library_thread.h"
 #include "fairlead/base/result.h"
 #include "fairlead/fabric/engine/queues.h"
 #include "fairlead/fabric/shm/job.h"
@@ -81,7 +81,7 @@ class NodeWatch {
   std::atomic<bool> engine_gone_ = false;
   // Ranks that ended, until the launcher has had its moment.
   std::vector<std::pair<std::uint32_t, Clock::time_point>> ended_;
-  std::thread thread_;
+  LibraryThread thread_;
 };
 
 }  // namespace fairlead::run
