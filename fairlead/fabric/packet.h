@@ -74,12 +74,14 @@ struct PacketHeader {
   std::uint32_t dest_rank;  // several ranks share one NI; group id for multicast
   std::uint32_t sequence;   // of the (source, destination) pair, for gap detection and go-back-N
   std::uint32_t ack;        // piggybacked: credits returned, or next expected sequence; of a
-                            // direct composition: kSolicitedMark, kUrgentMark
+                            // direct composition: kSolicitedMark and the like
   std::uint32_t job;        // low half of the job's nonce; packets of another job are dropped
 };
-// The packet asks for the receiver's processor (lci::kSolicited), and at once (kUrgent).
+// The packet asks for the receiver's processor (lci::kSolicited), and at once (kUrgent); another
+// packet began its message (kPart).
 constexpr std::uint32_t kSolicitedMark = 1;
 constexpr std::uint32_t kUrgentMark = 2;
+constexpr std::uint32_t kPartMark = 4;
 static_assert(sizeof(PacketHeader) == 48 && std::is_trivially_copyable_v<PacketHeader>);
 
 }  // namespace fairlead::fabric

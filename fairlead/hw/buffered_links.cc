@@ -103,6 +103,8 @@ void BufferedLinks::serve(ChannelId number) {
   // The tail follows the head where the links have one rate; it is not sooner than it came.
   const Ps takes = time_on(number, passing.bytes);
   const Ps tail = std::max(now + takes, passing.tail);
+  if (busy_ != nullptr) [[unlikely]]
+    (*busy_)[number] += takes;
   const Ps own = topology_.has_traits() ? topology_.traits(number).delay : Ps{0};
   if (number < topology_.first_between_switches()) {
     if (passing.hop == 0 && passing.way != Way::spread) show(passing, now, tail, false);

@@ -57,6 +57,8 @@ class BufferedLinks {
   void spread(std::uint32_t packet, Peer source, const Branches& branches, std::uint64_t bytes);
   // Time heads have waited, all together.
   Ps blocked() const { return blocked_; }
+  // Adds to `busy`, by channel, how long each carries packets. It outlives this.
+  void count(std::vector<Ps>& busy) { busy_ = &busy; }
 
  private:
   enum class Way : std::uint8_t { to_host, lifted, spread };
@@ -114,6 +116,7 @@ class BufferedLinks {
   std::vector<Passing> passing_;
   std::vector<std::uint32_t> free_;
   Ps blocked_{};
+  std::vector<Ps>* busy_ = nullptr;  // counted only
 };
 
 }  // namespace fairlead::hw

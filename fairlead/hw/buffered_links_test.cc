@@ -46,6 +46,17 @@ TEST_F(BufferedLinksTest, ABlockedPacketLeavesItsLinkToOthers) {
                           {1, nanoseconds(1300)}, {2, nanoseconds(2300)}, {3, nanoseconds(2300)}}));
 }
 
+TEST_F(BufferedLinksTest, TheBusiestLinkIsTheOneThatCarriesMost) {
+  make(4, TopologyKind::single_switch, 200);
+  network_->count();
+  network_->inject(Ps{0}, 1, 0, 2, 100);
+  network_->inject(Ps{0}, 2, 1, 2, 100);  // waits in the switch, which is no carrying
+  network_->inject(Ps{0}, 3, 1, 3, 50);
+  run();
+  EXPECT_EQ(network_->busiest().name, "to node 2");
+  EXPECT_EQ(network_->busiest().time, nanoseconds(2000));
+}
+
 TEST_F(BufferedLinksTest, WhoHasNoCreditsWaitsAtTheSource) {
   make(4, TopologyKind::single_switch, 200);
   network_->inject(Ps{0}, 1, 0, 3, 100);

@@ -394,6 +394,13 @@ void Circuits::break_ends(Worm& worm) {
 // The EOP frees one link after the other as it passes.
 void Circuits::close(std::uint32_t index) {
   const Worm& worm = worms_[index];
+  if (busy_ != nullptr) [[unlikely]] {
+    const Ps wire = time_for(Bytes{worm.request.bytes}, params_.link);
+    for (const ChannelId channel : worm.path) (*busy_)[channel] += wire;
+    if (worm.branches != nullptr) {
+      for (const Branch& branch : worm.branches->all) (*busy_)[branch.channel] += wire;
+    }
+  }
   Ps passes = engine_.now();
   for (const ChannelId channel : worm.path) {
     free_channel(channel, index, passes);

@@ -102,6 +102,9 @@ class Circuits {
 
   // Time heads spent blocked, all together.
   Ps blocked() const { return blocked_; }
+  // Adds to `busy`, by channel, how long each carries packets, which is less than it is taken. It
+  // outlives this.
+  void count(std::vector<Ps>& busy) { busy_ = &busy; }
   std::uint32_t open_now() const {
     return static_cast<std::uint32_t>(worms_.size() - free_.size());
   }
@@ -221,6 +224,7 @@ class Circuits {
   std::vector<std::uint8_t> turn_;  // by switch that is left upwards: the port tried first
   std::vector<std::uint32_t> neighbours_;
   Ps blocked_{};
+  std::vector<Ps>* busy_ = nullptr;  // counted only
 };
 
 }  // namespace fairlead::hw

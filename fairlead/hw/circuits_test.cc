@@ -86,6 +86,22 @@ class CircuitsTest : public testing::Test {
   std::uint32_t silent_ = ~0u;
 };
 
+TEST_F(CircuitsTest, WhatLinksCarryIsCountedAndNotHowLongTheyAreTaken) {
+  make(16);
+  std::vector<Ps> busy(topology_->channels());
+  circuits_->count(busy);
+  (void)send(Ps{0}, 0, 0, 5, 5, 100);
+  (void)send(Ps{0}, 1, 1, 0, 3, 50);
+  ASSERT_TRUE(engine_->run_until_idle());
+  EXPECT_EQ(busy[0], nanoseconds(1000));
+  EXPECT_EQ(busy[topology_->channel_to_host(5)], nanoseconds(1000));
+  // Expect: every branch of a multicast carries all of it.
+  for (Peer node = 0; node < 4; ++node) {
+    EXPECT_EQ(busy[topology_->channel_to_host(node)], nanoseconds(500)) << node;
+  }
+  EXPECT_EQ(busy[2], Ps{0});
+}
+
 TEST_F(CircuitsTest, APacketIsAnsweredAndEndsOnItsCircuit) {
   make(16);
   send(Ps{0}, 7, 0, 15, 15, 100);

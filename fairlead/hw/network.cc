@@ -146,6 +146,12 @@ void Network::granted(std::uint32_t index, Ps when) {
   engine_.at(when + delay, worm.source, kHeadEvent, &Network::on_head, this, worm.packet, index);
 }
 
+void Network::count() {
+  link_busy_.resize(topology_.channels());
+  if (circuits_ != nullptr) circuits_->count(link_busy_);
+  if (buffered_ != nullptr) buffered_->count(link_busy_);
+}
+
 Network::BusyLink Network::busiest() const {
   const auto most = std::max_element(link_busy_.begin(), link_busy_.end());
   if (most == link_busy_.end() || *most == Ps{0}) return {};

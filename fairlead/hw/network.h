@@ -51,9 +51,8 @@ class Network {
   // outlives the network.
   void trace(TraceWriter& writer) { trace_ = &writer; }
 
-  // Before the first packet: counts how long each link carries packets. Networks of circuits count
-  // nothing.
-  void count() { link_busy_.resize(topology_.channels()); }
+  // Before the first packet: counts how long each link carries packets.
+  void count();
   struct BusyLink {
     std::string name;  // empty: none carried anything, or none is counted
     Ps time{};

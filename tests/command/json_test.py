@@ -95,6 +95,43 @@ class Json(unittest.TestCase):
         self.assertLessEqual(messages["mean"], messages["most"])
         self.assertLessEqual(messages["p99"], messages["most"])
 
+    def test_interfaces_without_a_control_program_are_counted_too(self):
+        for place, each in (("infiniband-pcie", "1"), ("firelink", "2"), ("qsnet-es40", "1")):
+            insides = []
+            for body in ("fiber", "process"):
+                with tempfile.TemporaryDirectory() as folder:
+                    path = Path(folder) / "stats.json"
+                    run = fairlead("run", "-n", "4", "--on", place, "--ranks-per-node", each,
+                                   "--body", body, f"--stats={path}", *SOR)
+                    self.assertEqual(run.returncode, 0, run.stderr)
+                    stats = json.loads(path.read_text())
+                insides.append(stats["inside"])
+            fiber, process = insides
+            # Expect: the machine does not know what a rank's program runs in.
+            for key in ("message_us", "busiest_link"):
+                self.assertEqual(fiber[key], process[key], (place, key))
+            for part, percent in fiber["host_percent"].items():
+                self.assertAlmostEqual(percent, process["host_percent"][part], 6, (place, part))
+            # Expect: shares of a whole, in which the hosts send, receive, look and wait.
+            self.assertLess(sum(fiber["host_percent"].values()), 100.1, place)
+            self.assertGreater(sum(fiber["host_percent"].values()), 90, place)
+            for part in ("send", "receive", "poll", "wait"):
+                self.assertGreater(fiber["host_percent"][part], 0, (place, part))
+            # Expect: only what such a machine has; no handler of a control program.
+            self.assertEqual(set(fiber["queues"]), {"receive queue", "I/O bus busy, %"}, place)
+            self.assertGreater(fiber["queues"]["I/O bus busy, %"]["mean"], 0, place)
+            self.assertLessEqual(fiber["queues"]["I/O bus busy, %"]["most"], 100, place)
+            self.assertEqual(fiber["handlers"], {}, place)
+            # Expect: each message once, in a time that a network can have.
+            messages = fiber["message_us"]
+            counters = stats["counters"]
+            self.assertGreater(messages["count"], 0, place)
+            self.assertLessEqual(messages["count"],
+                                 counters["packets_sent"] - counters["parts_sent"], place)
+            self.assertGreater(messages["p99"], 1, place)
+            self.assertLess(messages["most"], stats["virtual_time_us"], place)
+            self.assertGreater(fiber["busiest_link"]["percent"], 0, place)
+
     def test_rate(self):
         (line,) = self.bench("rate", *MODELLED)
         # Expect: 8 bytes unless said otherwise, thousands of messages a second at least.

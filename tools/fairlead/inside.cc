@@ -57,7 +57,9 @@ std::uint64_t cycles_of(const Figures& figures, Ps time) {
 
 std::string queues_text(const Figures& figures) {
   Table table({"inside the machine", "mean", "p99", "most", "of", "in use %", "full %"});
-  for (const Occupancy& one : figures.queues) {
+  for (std::size_t queue = 0; queue < figures.queues.size(); ++queue) {
+    if (!figures.counts(queue)) continue;
+    const Occupancy& one = figures.queues[queue];
     const bool bounded = one.capacity() > 0;
     table.add({one.name(), fmt::format("{:.2f}", one.mean()), fmt::format("{}", one.p99()),
                fmt::format("{}", one.most()), bounded ? fmt::format("{}", one.capacity()) : "-",
@@ -68,6 +70,7 @@ std::string queues_text(const Figures& figures) {
 }
 
 std::string handlers_text(const Figures& figures) {
+  if (figures.handlers.empty()) return "";
   Table table({"NI handler", "count", "cycles", "cycles each", "%"});
   const Ps all = handlers_time(figures);
   for (const HandlerFigure& one : figures.handlers) {
@@ -96,7 +99,9 @@ std::string host_text(const run::RunReport& report, const Figures& figures) {
 
 Json inside_json(const run::RunReport& report, const Figures& figures) {
   Json json;
-  for (const Occupancy& one : figures.queues) {
+  for (std::size_t number = 0; number < figures.queues.size(); ++number) {
+    if (!figures.counts(number)) continue;
+    const Occupancy& one = figures.queues[number];
     Json queue = {{"mean", one.mean()},
                   {"p99", one.p99()},
                   {"most", one.most()},

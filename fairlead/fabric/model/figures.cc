@@ -103,6 +103,11 @@ Figures::Figures(const EvenNodes& ranks, std::uint32_t nodes, std::uint32_t send
   for (const char* const name : handler_names) handlers.push_back({name, 0, Ps{}});
 }
 
+Figures::Figures(const EvenNodes& ranks, std::uint32_t nodes)
+    : Figures(ranks, nodes, 0, 0, {}, {}) {
+  has_program_ = false;
+}
+
 void Figures::level(Queue queue, std::uint32_t index, Ps now, std::uint32_t level) {
   if (over_) return;
   Gauge& gauge = gauges_[queue][index];
@@ -144,8 +149,8 @@ std::size_t Figures::StreamHash::operator()(const Stream& stream) const {
   return ((ranks * kGolden) ^ (way + 1) * kGolden) >> 16;
 }
 
-void Figures::ends(PacketId id, Ps at, const Stream& stream, bool part) {
-  if (over_ || id >= began_.size()) return;
+void Figures::message_ends(Ps began, Ps at, const Stream& stream, bool part) {
+  if (over_ || began == kNotBegun) return;
   if (part) {
     // Without a message before it, it is of the protocol's own: a grant, an acknowledgment.
     if (const auto found = last_.find(stream); found != last_.end()) found->second.ended = at;
@@ -154,7 +159,7 @@ void Figures::ends(PacketId id, Ps at, const Stream& stream, bool part) {
   const auto [found, is_new] = last_.try_emplace(stream);
   Message& message = found->second;
   if (!is_new) messages.add(message.ended - message.began);
-  message = {began_[id], at};
+  message = {began, at};
 }
 
 void Figures::host_ended(Rank rank) {

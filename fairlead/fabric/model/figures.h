@@ -75,6 +75,8 @@ class TimeHistogram {
   Ps most_{};
 };
 
+constexpr Ps kNotBegun{-1};
+
 struct HandlerFigure {
   const char* name;
   std::uint64_t count = 0;
@@ -105,9 +107,13 @@ struct Figures {
     bool operator==(const Stream&) const = default;
   };
 
-  // `handler_names`: of the control program's, which turn a clock of `ni`.
+  // For interfaces that run a control program: `handler_names` are its handlers, which turn a clock
+  // of `ni`.
   Figures(const EvenNodes& ranks, std::uint32_t nodes, std::uint32_t send_buffers_each,
           std::uint32_t host_buffers_each, std::span<const char* const> handler_names, Hertz ni);
+
+  // For interfaces without one: only what hosts have received and shares of the bus are queues.
+  Figures(const EvenNodes& ranks, std::uint32_t nodes);
 
   // --- For the model, at the engine's now.
   // `index`: a rank or an NI, as the queue says.
@@ -137,7 +143,11 @@ struct Figures {
   }
   // The upcall of a packet has ended, at `at`. Packets of a stream come in the order in which they
   // were sent; one that is a `part` belongs to the message that the last one before it began.
-  void ends(PacketId id, Ps at, const Stream& stream, bool part);
+  void ends(PacketId id, Ps at, const Stream& stream, bool part) {
+    if (id < began_.size()) message_ends(began_[id], at, stream, part);
+  }
+  // For who keeps by himself when a packet's buffer was taken: `began`; kNotBegun does not count.
+  void message_ends(Ps began, Ps at, const Stream& stream, bool part);
   // Every level that lasts is drawn, too, once it has. The writer outlives what is counted.
   void trace(TraceWriter& writer) { writer_ = &writer; }
   // A rank's program has ended: what its host does for its peers from then on is not the run's.
@@ -149,6 +159,7 @@ struct Figures {
 
   // --- For whoever reports it.
   std::vector<Occupancy> queues;  // by Queue
+  bool counts(std::size_t queue) const { return has_program_ || is_of_all(queue); }
   std::vector<HandlerFigure> handlers;
   std::vector<HostTimes> hosts;  // by rank, up to its end
   // From the buffer of a message's first packet, at its sender, to the end of the last one's
@@ -176,6 +187,7 @@ struct Figures {
   struct StreamHash {
     std::size_t operator()(const Stream& stream) const;
   };
+  static bool is_of_all(std::size_t queue) { return queue == kReceiveQueue || queue == kBusShare; }
   void end_share(std::uint32_t node, Ps now);
   void draw_level(Queue queue, std::uint32_t index);
 
@@ -183,6 +195,7 @@ struct Figures {
   std::vector<Share> shares_;  // by node
   std::vector<bool> ended_;    // by rank
   bool over_ = false;
+  bool has_program_ = true;
   std::vector<Ps> began_;  // by packet
   // The last message of each stream: it may go on.
   std::unordered_map<Stream, Message, StreamHash> last_;

@@ -82,6 +82,8 @@ class Machine {
   // Before the first event: counts what happens inside. nullptr: this kind of network interface
   // counts nothing.
   virtual std::shared_ptr<Figures> count() { return nullptr; }
+  // Once counted: which link has carried packets the longest so far.
+  virtual hw::Network::BusyLink busiest_link() const { return network_.busiest(); }
 
   // No rank is left: what goes on by itself beside them comes to its end.
   virtual void all_ended() {}

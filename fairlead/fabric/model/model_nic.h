@@ -42,6 +42,8 @@ class NicMachine : public Machine {
 
  protected:
   using Machine::Machine;
+
+  std::shared_ptr<Figures> counted_;  // by count(): hosts and interfaces hold a pointer
 };
 
 }  // namespace fairlead::fabric::model

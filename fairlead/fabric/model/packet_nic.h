@@ -14,9 +14,31 @@
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/ring.h"
+#include "fairlead/fabric/model/figures.h"
 #include "fairlead/fabric/model/model_nic.h"
 
 namespace fairlead::fabric::model {
+
+// When the buffer of a packet was taken travels in its header, for who counts how long messages
+// take: in fields that these machines have no other use for.
+inline PacketHeader with_begin(PacketHeader header, Ps begin) {
+  const auto ps = static_cast<std::uint64_t>(begin.count - kNotBegun.count);
+  header.sequence = static_cast<std::uint32_t>(ps);
+  header.job = static_cast<std::uint32_t>(ps >> 32);
+  return header;
+}
+// kNotBegun where an interface sent it by itself.
+inline Ps begin_of(const PacketHeader& header) {
+  const std::uint64_t ps = std::uint64_t{header.job} << 32 | header.sequence;
+  return kNotBegun + Ps{static_cast<std::int64_t>(ps)};
+}
+// The client has done with a packet that came to `to`, at `now`.
+inline void count_end(Figures& figures, const PacketHeader& header, Rank to, Ps now) {
+  const ClientHeader& client = header.client;
+  if (client.kind != PacketKind::data && client.kind != PacketKind::multicast) return;
+  figures.message_ends(begin_of(header), now, {client.source, to, client.chan, client.lane},
+                       (header.ack & kPartMark) != 0);
+}
 
 template <class Host>
 class PacketNic : public ModelNic {
@@ -70,7 +92,7 @@ class PacketNic : public ModelNic {
   }
   void release(std::uint64_t token) override {
     --kept_;
-    host_.give(static_cast<std::uint32_t>(token));
+    host_.finish(static_cast<std::uint32_t>(token));
   }
   Post read_peer(Peer, std::uint64_t, void*, std::size_t) override { return Post::not_delivered; }
   Post write_peer(Peer, std::uint64_t, const void*, std::size_t) override {
@@ -123,7 +145,7 @@ class PacketNic : public ModelNic {
       FAIRLEAD_CHECK(keepable, "kept a packet that may not be kept");
       ++kept_;
     } else {
-      host_.give(id);
+      host_.finish(id);
     }
   }
   void copied(std::uint64_t token, Post result) {

@@ -10,13 +10,14 @@
 #include "fairlead/base/counters.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/gate_client.h"
+#include "fairlead/fabric/model/host_times.h"
 #include "fairlead/fabric/model/take_first.h"
 #include "fairlead/hw/host_cost.h"
 
 namespace fairlead::fabric::model {
 
-// Op: the kind's commands, among them take, give, move, add_key, remove_key and stay_awake; Front:
-// what lies before a packet's payload; Terms: what the rank knows of host and interface.
+// Op: the kind's commands, among them take, give, finish, move, add_key, remove_key and stay_awake;
+// Front: what lies before a packet's payload; Terms: what the rank knows of host and interface.
 template <class Op, class Front, class Terms>
 class RemoteHost {
  public:
@@ -30,11 +31,14 @@ class RemoteHost {
   void work(const hw::HostWork& work) {
     const Ps alone = hw::work_time(terms_.host, work);
     const std::uint64_t bytes = shared_bytes(work);
-    if (bytes == 0) return gate_.advance(alone);
+    if (bytes == 0) return spend(alone, HostPart::compute);
     catch_up(Op::move, 0, static_cast<std::uint64_t>(alone.count), bytes);
     gate_.time_passes();
   }
-  void spend(Ps time) { gate_.advance(time); }
+  void spend(Ps time, HostPart part) {
+    gate_.advance(time);
+    add_time(gate_.slot().tally.host, part, time);
+  }
   void sync() { gate_.sync(); }                           // *
   void sleep(Ps deadline, bool news, const char* what) {  // *
     if (!news) return gate_.block(deadline, what);
@@ -42,6 +46,7 @@ class RemoteHost {
   }
   std::uint32_t take() { return gate_.hand_over(Op::take).id; }  // *
   void give(std::uint32_t packet) { gate_.queue(Op::give, packet); }
+  void finish(std::uint32_t packet) { gate_.queue(Op::finish, packet); }
   Front& front(std::uint32_t packet) { return *reinterpret_cast<Front*>(at(packet)); }
   std::byte* payload(std::uint32_t packet) { return at(packet) + sizeof(Front); }
   bool next_received(std::uint32_t* packet) { return take_first(received_, packet); }

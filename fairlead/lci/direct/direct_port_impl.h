@@ -148,8 +148,9 @@ class DirectPort final : public Port, public MatchingPort, public ReducingPort {
   // Only the client's part of a header travels on every fabric that loses nothing; what repairs
   // another one looks at the mark, and sends its own.
   fabric::PacketHeader marked(fabric::PacketHeader header, std::uint32_t flags) const {
-    if (options_.site != nullptr && (flags & kSolicited) != 0) header.ack = fabric::kSolicitedMark;
-    if (reliable_ && (flags & kUrgent) != 0) header.ack = fabric::kUrgentMark;
+    if (options_.site != nullptr && (flags & kSolicited) != 0) header.ack |= fabric::kSolicitedMark;
+    if (options_.site != nullptr && (flags & kPart) != 0) header.ack |= fabric::kPartMark;
+    if (reliable_ && (flags & kUrgent) != 0) header.ack |= fabric::kUrgentMark;
     return header;
   }
   bool has_rail(Dest dest, std::uint32_t flags) const {

@@ -35,7 +35,7 @@ Post Reliable::post_in_turn(Peer dest, const PacketHeader& header, std::span<con
   if (const Post room = make_room(flow, out, bytes); room != Post::done) return room;
   write_record(pool_.at(out.open) + out.used, header.client, payload);
   out.used += static_cast<std::uint32_t>(bytes);
-  posted(flow, out, header.ack == fabric::kUrgentMark);
+  posted(flow, out, (header.ack & fabric::kUrgentMark) != 0);
   return Post::done;
 }
 
@@ -87,7 +87,7 @@ Post Reliable::post_buffer(Peer dest, const PacketHeader& header, std::byte* buf
   if (const std::size_t end = sizeof record + size; end < out.used) {
     std::memset(pool_.at(out.open) + end, 0, out.used - end);
   }
-  posted(flow, out, header.ack == fabric::kUrgentMark);
+  posted(flow, out, (header.ack & fabric::kUrgentMark) != 0);
   return Post::done;
 }
 

@@ -179,7 +179,7 @@ void ModelSimulation::report(RunReport& report) {
   }
   if (figures_ != nullptr) {
     figures_->conclude(engine.now());
-    const hw::Network::BusyLink link = machine_->network().busiest();
+    const hw::Network::BusyLink link = machine_->busiest_link();
     figures_->busiest_link = link.name;
     figures_->busiest_time = link.time;
     report.figures = figures_;

@@ -94,7 +94,7 @@ void ElanMachine::attach_reductions() {
 NodeBusy ElanMachine::busy(Rank rank) const {
   const ElanNi& ni = nodes_[ranks_.node_of(rank)].ni;
   const RdmaHost& host = const_cast<ElanMachine*>(this)->of(rank).host;
-  return {host.library_busy(), ni.units_busy(), ni.bus_busy()};
+  return {host.library_busy(), ni.units_busy(), ni.path_busy()};
 }
 
 Result<void> ElanMachine::set_faults(const FaultPlan& plan) {
@@ -105,6 +105,13 @@ Result<void> ElanMachine::set_faults(const FaultPlan& plan) {
   parts_.faults = faults_.get();
   network_.circuits()->attach(faults_->wire());
   return {};
+}
+
+std::shared_ptr<Figures> ElanMachine::count() {
+  const auto figures = std::make_shared<Figures>(ranks_, nodes());
+  parts_.figures = figures.get();
+  network_.count();
+  return counted_ = figures;
 }
 
 void ElanMachine::trace_nodes(TraceWriter&) {

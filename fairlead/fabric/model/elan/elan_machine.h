@@ -2,6 +2,7 @@
 // whose packets hold circuits.
 #pragma once
 #include <cstdint>
+#include <memory>
 
 #include "fairlead/base/counters.h"
 #include "fairlead/base/pinned_array.h"
@@ -36,6 +37,7 @@ class ElanMachine final : public NicMachine {
   Result<void> set_faults(const FaultPlan& plan) override;
   std::string losses() const override { return faults_ == nullptr ? "" : faults_->losses(); }
   void all_ended() override;
+  std::shared_ptr<Figures> count() override;
 
  private:
   struct OneRank {

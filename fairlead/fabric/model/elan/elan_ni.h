@@ -91,7 +91,7 @@ class ElanNi final : public RdmaEngine {
   void end_background() { background_ends_ = true; }
 
   Ps units_busy() const;
-  Ps bus_busy() const { return bus_.busy(); }
+  Ps path_busy() const override { return bus_.busy(); }
 
  private:
   struct Segment {

@@ -46,7 +46,9 @@ Post ElanNic<Host>::start(const GroupOperation& operation) {
   named.store_key = operation.store_segment;
   named.store_offset = operation.store_offset;
   // An event that is made ready for it, with a descriptor of its own.
-  if (operation.after != kNoCounterNumber) this->host().spend(this->host().terms().arm);
+  if (operation.after != kNoCounterNumber) {
+    this->host().spend(this->host().terms().arm, HostPart::send);
+  }
   this->post_copy(id);
   return Post::done;
 }

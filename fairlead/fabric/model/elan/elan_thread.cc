@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fairlead/fabric/model/elan/elan_ni.h"
+#include "fairlead/fabric/model/packet_nic.h"
 #include "fairlead/hw/event_kinds.h"
 
 namespace fairlead::fabric::model {
@@ -25,7 +26,7 @@ class ElanNi::Tport final : public TportProgram::Units {
                bool from_host) override;
   void put_aside(std::uint64_t bytes) override { (void)ni_.write(bytes); }
   void fetch(TportReceive& receive, std::uint32_t segment, std::uint64_t size) override;
-  void tell(std::uint32_t ticket, std::uint64_t result, const MatchFound& found) override;
+  void tell(std::uint32_t ticket, std::uint64_t result, const MatchFound& found, Ps begun) override;
   void answer(Rank to, std::uint32_t note) override;
 
   TportProgram program;
@@ -111,7 +112,7 @@ void ElanNi::on_matched(std::uint32_t id) {
     // What is no message is nobody's.
     (void)tport(next.dest, next.header.client.chan)
         .program.arrived(next.source, next.header.client.words,
-                         {parts_.packets.payload(id), next.bytes});
+                         {parts_.packets.payload(id), next.bytes}, begin_of(next.header));
   } else {
     do_request(next);
   }
@@ -210,13 +211,16 @@ bool ElanNi::end_fetch(std::uint32_t operation, bool ok) {
   return true;
 }
 
-void ElanNi::Tport::tell(std::uint32_t ticket, std::uint64_t result, const MatchFound& found) {
+void ElanNi::Tport::tell(std::uint32_t ticket, std::uint64_t result, const MatchFound& found,
+                         Ps begun) {
   const std::uint32_t id = ni_.parts_.packets.take();
   RdmaPacket& told = ni_.packet(id);
   told.dest = rank_;
   told.operation = ticket;
   told.address = result;
   told.bytes = sizeof found;
+  told.source = found.from;
+  told.header = with_begin({}, begun);
   std::memcpy(ni_.parts_.packets.payload(id), &found, sizeof found);
   ni_.at<&ElanNi::on_telling>(ni_.after(ni_.thread_, ni_.ni_.event), hw::kNiTurnEvent, id);
 }
@@ -230,6 +234,9 @@ void ElanNi::on_matching_told(std::uint32_t id) {
   const RdmaPacket& told = packet(id);
   Own& own = of(told.dest);
   (void)own.memory->write(told.address, parts_.packets.payload(id), told.bytes);
+  if (parts_.figures != nullptr) [[unlikely]]
+    parts_.figures->message_ends(begin_of(told.header), now(),
+                                 {told.source, told.dest, 0, kTportLane}, false);
   const RdmaCompletion completion{told.operation, told.dest, 0, kTportLane, 1};
   let_go(id);
   own.host.completed(own.host.context, completion);

@@ -12,14 +12,16 @@ namespace fairlead::fabric::model {
 using How = MatchRequest::How;
 
 void TportProgram::begin(TportReceive& receive, const proto::TaggedEnvelope& envelope,
-                         std::uint32_t note, std::uint64_t size) {
+                         std::uint32_t note, std::uint64_t size, Ps begun) {
   receive.in_line = false;
+  receive.begun = begun;
   receive.got = {envelope.source, envelope.tag, note, 1, size};
 }
 
 void TportProgram::end(TportReceive& receive) {
-  units_.tell(receive.ticket, receive.result, receive.got);
-  if (receive.how == How::receive && receive.got.note != 0) {
+  const bool takes = receive.how == How::receive;
+  units_.tell(receive.ticket, receive.result, receive.got, takes ? receive.begun : kNotBegun);
+  if (takes && receive.got.note != 0) {
     units_.answer(receive.got.from, receive.got.note);
   }
   receives_.give(&receive);
@@ -29,7 +31,7 @@ void TportProgram::end(TportReceive& receive) {
 
 // The first receive in line for it, taken out. Watches that were there before it end.
 TportReceive* TportProgram::taker_of(const proto::TaggedEnvelope& envelope, std::uint32_t note,
-                                     std::uint64_t size) {
+                                     std::uint64_t size, Ps begun) {
   TportReceive* const taker = matcher_.arrive(envelope);
   if (!watches_.empty()) {
     std::vector<TportReceive*> told;
@@ -41,23 +43,24 @@ TportReceive* TportProgram::taker_of(const proto::TaggedEnvelope& envelope, std:
     });
     for (TportReceive* const watch : told) {
       in_line_.erase(watch->ticket);
-      begin(*watch, envelope, note, size);
+      begin(*watch, envelope, note, size, begun);
       end(*watch);
     }
   }
   if (taker != nullptr) {
     in_line_.erase(taker->ticket);
-    begin(*taker, envelope, note, size);
+    begin(*taker, envelope, note, size, begun);
   }
   return taker;
 }
 
 TportMessage* TportProgram::keep(const proto::TaggedEnvelope& envelope, std::uint32_t note,
-                                 std::uint64_t size) {
+                                 std::uint64_t size, Ps begun) {
   TportMessage* const kept = messages_.take();
   kept->envelope = envelope;
   kept->note = note;
   kept->size = size;
+  kept->begun = begun;
   kept->data.clear();
   kept->offered = false;
   kept->in_host = false;
@@ -67,7 +70,7 @@ TportMessage* TportProgram::keep(const proto::TaggedEnvelope& envelope, std::uin
 }
 
 bool TportProgram::arrived(Rank from, const std::uint32_t (&words)[4],
-                           std::span<const std::byte> data) {
+                           std::span<const std::byte> data, Ps begun) {
   if (const auto under_way = streams_.find(from); under_way != streams_.end()) {
     go_on(under_way->second, data);
     if (under_way->second.here == under_way->second.size) streams_.erase(under_way);
@@ -82,7 +85,7 @@ bool TportProgram::arrived(Rank from, const std::uint32_t (&words)[4],
     std::memcpy(&offer, data.data(), sizeof offer);
   }
   const std::uint64_t size = offered ? offer.size : words[3];
-  TportReceive* const taker = taker_of(envelope, note, size);
+  TportReceive* const taker = taker_of(envelope, note, size, begun);
   const bool takes = taker != nullptr && taker->how == How::receive;
   if (takes && offered) {
     units_.fetch(*taker, offer.segment, std::min(size, taker->room));
@@ -93,7 +96,7 @@ bool TportProgram::arrived(Rank from, const std::uint32_t (&words)[4],
   if (takes) {
     stream.receive = taker;
   } else {
-    stream.kept = keep(envelope, note, size);
+    stream.kept = keep(envelope, note, size, begun);
     stream.kept->offered = offered;
     stream.kept->segment = offer.segment;
     stream.kept->taker = taker;  // a claim
@@ -172,7 +175,7 @@ void TportProgram::asked(const TportReceive& request) {
       if (found != nullptr) {
         got = {found->envelope.source, found->envelope.tag, found->note, 1, found->size};
       }
-      return units_.tell(request.ticket, request.result, got);
+      return units_.tell(request.ticket, request.result, got, kNotBegun);
     }
   }
   TportReceive* const receive = receives_.take();
@@ -194,7 +197,7 @@ void TportProgram::asked(const TportReceive& request) {
     in_line_[receive->ticket] = receive;
     return;
   }
-  begin(*receive, message->envelope, message->note, message->size);
+  begin(*receive, message->envelope, message->note, message->size, message->begun);
   if (!message->whole()) {
     message->taker = receive;
   } else if (receive->how == How::claim) {
@@ -206,7 +209,7 @@ void TportProgram::asked(const TportReceive& request) {
 
 void TportProgram::take(std::uint32_t claim, const TportReceive& into) {
   const auto found = claims_.find(claim);
-  if (found == claims_.end()) return units_.tell(into.ticket, into.result, {});
+  if (found == claims_.end()) return units_.tell(into.ticket, into.result, {}, kNotBegun);
   TportMessage* const message = found->second;
   claims_.erase(found);
   TportReceive* const receive = receives_.take();
@@ -216,7 +219,7 @@ void TportProgram::take(std::uint32_t claim, const TportReceive& into) {
   receive->address = into.address;
   receive->room = into.room;
   receive->result = into.result;
-  begin(*receive, message->envelope, message->note, message->size);
+  begin(*receive, message->envelope, message->note, message->size, message->begun);
   hand_over(message, *receive);
 }
 
@@ -234,7 +237,7 @@ void TportProgram::withdraw(std::uint32_t ticket, const TportReceive& by) {
     receives_.give(receive);
     got.found = 1;
   }
-  units_.tell(by.ticket, by.result, got);
+  units_.tell(by.ticket, by.result, got, kNotBegun);
 }
 
 void TportProgram::fetched(TportReceive& receive, bool ok) {

@@ -13,7 +13,9 @@
 
 #include "fairlead/base/intrusive_list.h"
 #include "fairlead/base/pool.h"
+#include "fairlead/base/units.h"
 #include "fairlead/fabric/message_matching.h"
+#include "fairlead/fabric/model/figures.h"
 #include "fairlead/proto/mask_rules.h"
 
 namespace fairlead::fabric::model {
@@ -30,6 +32,7 @@ struct TportReceive {
   std::uint64_t room = 0;
   std::uint64_t result = 0;  // where the host wants to have what was found
   MatchFound got{};
+  Ps begun = kNotBegun;               // at the sender of what it got
   std::uint32_t id = 0;               // the pool's
   TportReceive* next_free = nullptr;  // the pool's
 };
@@ -45,6 +48,7 @@ struct TportMessage {
   proto::TaggedEnvelope envelope{};
   std::uint32_t note = 0;
   std::uint64_t size = 0;
+  Ps begun = kNotBegun;         // at its sender
   std::vector<std::byte> data;  // what has come
   bool offered = false;
   bool in_host = false;  // its bytes are in a buffer of the system
@@ -72,8 +76,10 @@ class TportProgram {
     virtual void put_aside(std::uint64_t bytes) = 0;
     // Gets so many bytes of the sender's segment into the receive's memory; fetched() then.
     virtual void fetch(TportReceive& receive, std::uint32_t segment, std::uint64_t size) = 0;
-    // The host is told what was found, after all that was delivered.
-    virtual void tell(std::uint32_t ticket, std::uint64_t result, const MatchFound& found) = 0;
+    // The host is told what was found, after all that was delivered. `begun`: of the message that
+    // this ends, or kNotBegun.
+    virtual void tell(std::uint32_t ticket, std::uint64_t result, const MatchFound& found,
+                      Ps begun) = 0;
     virtual void answer(Rank to, std::uint32_t note) = 0;
   };
 
@@ -81,8 +87,9 @@ class TportProgram {
   TportProgram(Units& units, Rank ranks, std::uint64_t memory_bytes)
       : units_(units), matcher_(ranks, 1), memory_bytes_(memory_bytes) {}
 
-  // A packet of the channel. False: it is no message's.
-  bool arrived(Rank from, const std::uint32_t (&words)[4], std::span<const std::byte> data);
+  // A packet of the channel, whose sender took its buffer at `begun`. False: it is no message's.
+  bool arrived(Rank from, const std::uint32_t (&words)[4], std::span<const std::byte> data,
+               Ps begun = kNotBegun);
   // A request of the host; copied.
   void asked(const TportReceive& request);
   void take(std::uint32_t claim, const TportReceive& into);
@@ -103,10 +110,11 @@ class TportProgram {
   };
 
   TportReceive* taker_of(const proto::TaggedEnvelope& envelope, std::uint32_t note,
-                         std::uint64_t size);
+                         std::uint64_t size, Ps begun);
   static void begin(TportReceive& receive, const proto::TaggedEnvelope& envelope,
-                    std::uint32_t note, std::uint64_t size);
-  TportMessage* keep(const proto::TaggedEnvelope& envelope, std::uint32_t note, std::uint64_t size);
+                    std::uint32_t note, std::uint64_t size, Ps begun);
+  TportMessage* keep(const proto::TaggedEnvelope& envelope, std::uint32_t note, std::uint64_t size,
+                     Ps begun);
   void go_on(Stream& stream, std::span<const std::byte> data);
   void deliver(const TportReceive& receive, std::uint64_t offset, std::span<const std::byte> data,
                bool from_host);

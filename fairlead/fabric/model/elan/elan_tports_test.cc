@@ -31,7 +31,7 @@ class TportProgramTest : public ::testing::Test, public TportProgram::Units {
     fetching_ = &receive;
     did_.push_back("fetch " + std::to_string(segment) + " " + std::to_string(size));
   }
-  void tell(std::uint32_t ticket, std::uint64_t, const MatchFound& found) override {
+  void tell(std::uint32_t ticket, std::uint64_t, const MatchFound& found, Ps) override {
     did_.push_back("tell " + std::to_string(ticket) + " " + std::to_string(found.found) + " " +
                    std::to_string(found.size));
   }

@@ -17,6 +17,10 @@ Result<void> FirelinkCommands::execute(const GateCommand& command, GateAnswer& a
       if (held_.erase(command.id) == 0) return damaged("run", command.id);
       host_.give(command.id);
       return {};
+    case FirelinkOp::finish:
+      if (held_.erase(command.id) == 0) return damaged("run", command.id);
+      host_.finish(command.id);
+      return {};
     case FirelinkOp::store:
     case FirelinkOp::pass_near:
     case FirelinkOp::load:

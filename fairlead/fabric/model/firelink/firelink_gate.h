@@ -13,6 +13,7 @@ namespace fairlead::fabric::model {
 // Those from `take` on are answered: the rank hands control over; the others are queued until then.
 enum class FirelinkOp : std::uint32_t {
   give = static_cast<std::uint32_t>(GateOp::kind_first),  // id
+  finish,                                                 // id
   store,                                                  // id
   pass_near,                                              // id
   drain,

@@ -10,6 +10,7 @@ FirelinkHost::FirelinkHost(const FirelinkParts& parts, const FirelinkTerms& term
   sink.received = [](void* self, std::uint32_t run) {
     auto* host = static_cast<FirelinkHost*>(self);
     host->received_.push_back(run);
+    host->count_received();
     host->clock_.wake();
   };
   sink.told = [](void* self, const FirelinkNews& news) {
@@ -34,12 +35,15 @@ FirelinkHost::FirelinkHost(const FirelinkParts& parts, const FirelinkTerms& term
 }
 
 void FirelinkHost::stall_until(bool FirelinkHost::*flag, const char* what) {
+  const Ps from = parts_.engine.now();
   stalled_ = true;
   while (!(this->*flag)) clock_.block(what);
   stalled_ = false;
+  count(HostPart::send, parts_.engine.now() - from);
 }
 
 void FirelinkHost::store(std::uint32_t run) {
+  note_begin(run);
   sync();
   const std::uint32_t lines = lines_in(front(run).order);
   while (network_.lines_ahead(rank_) + lines > parts_.plane.stores_ahead &&
@@ -48,7 +52,7 @@ void FirelinkHost::store(std::uint32_t run) {
     stall_until(&FirelinkHost::advanced_, "a store that its interface cannot take yet");
   }
   network_.begin(rank_, run);
-  spend(parts_.plane.store_line * static_cast<std::int64_t>(lines));
+  spend(parts_.plane.store_line * static_cast<std::int64_t>(lines), HostPart::send);
 }
 
 void FirelinkHost::drain() {

@@ -9,6 +9,8 @@
 #include "fairlead/fabric/model/firelink/firelink_terms.h"
 #include "fairlead/fabric/model/firelink/line_network.h"
 #include "fairlead/fabric/model/firelink/line_run.h"
+#include "fairlead/fabric/model/host_times.h"
+#include "fairlead/fabric/model/packet_nic.h"
 #include "fairlead/fabric/model/rank_clock.h"
 #include "fairlead/fabric/model/take_first.h"
 #include "fairlead/sim/task.h"
@@ -40,14 +42,19 @@ class FirelinkHost {
   }
   // Work that takes `alone` and moves `bytes` to or from memory, where nobody else uses that.
   void move(Ps alone, std::uint64_t bytes) {
-    if (bytes == 0 || !network_.shares_memory()) return advance(alone);
-    sync();
-    advance(network_.slowed(rank_, alone, bytes));
+    Ps time = alone;
+    if (bytes > 0 && network_.shares_memory()) {
+      sync();
+      time = network_.slowed(rank_, alone, bytes);
+    }
+    advance(time);
+    count(HostPart::compute, time);
   }
   // The library's work.
-  void spend(Ps time) {
+  void spend(Ps time, HostPart part) {
     advance(time);
     library_busy_ += time;
+    count(part, time);
   }
   bool ahead() const { return clock_.ahead(); }
   // Lets the rest of the machine catch up with it.
@@ -55,12 +62,28 @@ class FirelinkHost {
   Ps library_busy() const { return library_busy_; }
   // Until `deadline` or something new: a packet, news, a peer's write. Not at all where `news`, or
   // where something came since it slept last. `what` is shown when the job hangs.
-  void sleep(Ps deadline, bool news, const char* what) { clock_.sleep(deadline, news, what); }
+  void sleep(Ps deadline, bool news, const char* what) {
+    sync();
+    const Ps from = now();
+    clock_.sleep(deadline, news, what);
+    count(HostPart::wait, now() - from);
+  }
 
   // --- Runs of lines. One is the library's from take() until it is stored or passed, again when
   // news say that it was lost, and from next_received() until give().
-  std::uint32_t take() { return parts_.runs.take(); }
+  std::uint32_t take() {
+    const std::uint32_t run = parts_.runs.take();
+    if (parts_.figures != nullptr) [[unlikely]]
+      front(run).taken = now();
+    return run;
+  }
   void give(std::uint32_t run) { parts_.runs.give(run); }
+  // It gives back a packet that it has received.
+  void finish(std::uint32_t run) {
+    if (parts_.figures != nullptr) [[unlikely]]
+      count_end(*parts_.figures, front(run).header, rank_, now());
+    give(run);
+  }
   RunFront& front(std::uint32_t run) { return parts_.runs.front(run); }
   std::byte* payload(std::uint32_t run) { return parts_.runs.payload(run); }
   // Its front and payload are written. The processor stores its lines, one after the other, and
@@ -74,13 +97,18 @@ class FirelinkHost {
   // A packet to a rank of this node, or its room: one line after another of its rings, which the
   // library has written.
   void pass_near(std::uint32_t run) {
+    note_begin(run);
     sync();
     network_.pass_near(rank_, run, parts_.plane.near_line);
   }
   // All that it stored is known to be there, and no news says that something was lost.
   bool settled() const { return completed() && news_.empty(); }
   // What is visible, oldest first. False: nothing more.
-  bool next_received(std::uint32_t* run) { return take_first(received_, run); }
+  bool next_received(std::uint32_t* run) {
+    const bool there = take_first(received_, run);
+    count_received();
+    return there;
+  }
   bool next_news(FirelinkNews* news) { return take_first(news_, news); }
 
   // --- Memory that peers may name.
@@ -92,6 +120,23 @@ class FirelinkHost {
  private:
   bool completed() const { return network_.lines_ahead(rank_) == 0; }
   void stall_until(bool FirelinkHost::*flag, const char* what);
+  void note_begin(std::uint32_t run) {
+    if (parts_.figures != nullptr) [[unlikely]]
+      front(run).header = with_begin(front(run).header, front(run).taken);
+  }
+  void count(HostPart part, Ps time) {
+    if (parts_.figures != nullptr) [[unlikely]]
+      add_time(parts_.figures->running[rank_], part, time);
+  }
+  void count_received() {
+    if (parts_.figures != nullptr) [[unlikely]] {
+      const Ps at = parts_.engine.now();
+      const Peer node = node_of(rank_);
+      parts_.figures->level(Figures::kReceiveQueue, rank_, at,
+                            static_cast<std::uint32_t>(received_.size()));
+      parts_.figures->bus(node, at, network_.interfaces_busy(node) / network_.interfaces());
+    }
+  }
 
   const FirelinkParts& parts_;
   const FirelinkTerms& terms_;

@@ -30,6 +30,12 @@ NodeBusy FirelinkMachine::busy(Rank rank) const {
   return {hosts_[rank].host.library_busy(), lines_.links_busy(node), lines_.interfaces_busy(node)};
 }
 
+std::shared_ptr<Figures> FirelinkMachine::count() {
+  const auto figures = std::make_shared<Figures>(ranks_, nodes());
+  parts_.figures = figures.get();
+  return counted_ = figures;
+}
+
 void FirelinkMachine::trace_nodes(TraceWriter&) {
   for (Rank rank = 0; rank < ranks_.ranks; ++rank) host(rank).trace(host_lane(rank));
 }

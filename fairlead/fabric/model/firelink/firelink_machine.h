@@ -2,6 +2,7 @@
 // their memories, and on every rank's host the library of a rank that is a fiber.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "fairlead/base/counters.h"
@@ -33,6 +34,8 @@ class FirelinkMachine final : public NicMachine {
   NodeBusy busy(Rank rank) const override;
   Result<void> set_faults(const FaultPlan& plan) override { return lines_.set_faults(plan); }
   std::string losses() const override { return lines_.losses(); }
+  std::shared_ptr<Figures> count() override;
+  hw::Network::BusyLink busiest_link() const override { return lines_.busiest(); }
 
  private:
   struct OneRank {

@@ -83,15 +83,16 @@ void FirelinkNic<Host>::send(std::uint32_t id, Peer dest, const PacketHeader& he
   front.order.dest = dest;
   front.order.bytes = header.client.size;
   ++flows(dest)[lane].posted;
-  host_.spend(host_.terms().post);
+  host_.spend(host_.terms().post, HostPart::send);
   if (!host_.near(dest)) return host_.store(id);
-  host_.spend(hw::work_time(host_.terms().host, {0, 0, 0, kSlotHeaderBytes + header.client.size}));
+  host_.spend(hw::work_time(host_.terms().host, {0, 0, 0, kSlotHeaderBytes + header.client.size}),
+              HostPart::send);
   host_.pass_near(id);
 }
 
 template <class Host>
 int FirelinkNic<Host>::reap(int budget, LaneMask lanes) {
-  host_.spend(host_.terms().poll);
+  host_.spend(host_.terms().poll, HostPart::poll);
   host_.sync();
   for (FirelinkNews news{}; host_.next_news(&news);) take_news(news);
   if (store_again_) store_again();
@@ -101,7 +102,7 @@ int FirelinkNic<Host>::reap(int budget, LaneMask lanes) {
 
 template <class Host>
 void FirelinkNic<Host>::receive(std::uint32_t id) {
-  host_.spend(host_.terms().receive);
+  host_.spend(host_.terms().receive, HostPart::receive);
   const RunFront& front = host_.front(id);
   const Peer source = front.source;
   const std::uint8_t lane = front.lane;
@@ -137,7 +138,7 @@ void FirelinkNic<Host>::take_news(const FirelinkNews& news) {
       flows(news.peer)[news.lane].posted -= news.count;
       return;
     case FirelinkNews::What::ended:
-      host_.spend(host_.terms().completion);
+      host_.spend(host_.terms().completion, HostPart::send);
       if (news.ok == FirelinkNews::kPutLost && put_peers_[news.id] != ranks_) {
         lost_puts_.push_back(news.id);
         store_again_ = store_again_ || news.count != 0;
@@ -292,7 +293,7 @@ void FirelinkNic<Host>::put(const RemoteCopy& copy, bool raw) {
   tokens_[operation] = copy.token;
   put_peers_[operation] = copy.peer;
   put_losses_[operation] = losses_[copy.peer];
-  host_.spend(host_.terms().post);
+  host_.spend(host_.terms().post, HostPart::send);
   RunOrder order{};
   order.kind = RunKind::put;
   order.raw = raw ? 1 : 0;
@@ -334,7 +335,7 @@ void FirelinkNic<Host>::put_part(const RemoteCopy& copy, RunOrder order, std::si
   host_.front(id).order = order;
   if (order.interrupt == 0) return host_.store(id);
   // The system call returns when all is there.
-  host_.spend(host_.terms().part_line);
+  host_.spend(host_.terms().part_line, HostPart::send);
   host_.store(id);
   host_.drain();
 }
@@ -342,7 +343,7 @@ void FirelinkNic<Host>::put_part(const RemoteCopy& copy, RunOrder order, std::si
 // A line that a dead link swallowed is asked for again until the driver has another way.
 template <class Host>
 Post FirelinkNic<Host>::get(const RemoteCopy& copy) {
-  host_.spend(host_.terms().post);
+  host_.spend(host_.terms().post, HostPart::send);
   const std::uint32_t id = host_.take();
   auto* local = static_cast<std::byte*>(copy.local);
   Post result = Post::done;

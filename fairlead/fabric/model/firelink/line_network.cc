@@ -1,5 +1,7 @@
 #include "fairlead/fabric/model/firelink/line_network.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -399,6 +401,17 @@ Ps LineNetwork::interfaces_busy(Peer node) const {
   Ps all{};
   for (const hw::LineLane& path : nodes_[node].paths) all += path.busy();
   return all;
+}
+
+hw::Network::BusyLink LineNetwork::busiest() const {
+  hw::Network::BusyLink most;
+  for (Peer node = 0; node < nodes_.size(); ++node) {
+    for (std::size_t link = 0; link < nodes_[node].out.size(); ++link) {
+      const Ps time = nodes_[node].out[link].busy();
+      if (time > most.time) most = {fmt::format("{}-link{}, outwards", node, link), time};
+    }
+  }
+  return most;
 }
 
 Ps LineNetwork::links_busy(Peer node) const {

@@ -18,6 +18,7 @@
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/fault_plan.h"
+#include "fairlead/fabric/model/figures.h"
 #include "fairlead/fabric/model/firelink/firelink_terms.h"
 #include "fairlead/fabric/model/firelink/line_run.h"
 #include "fairlead/fabric/model/firelink/link_states.h"
@@ -27,6 +28,7 @@
 #include "fairlead/hw/firelink/wiring.h"
 #include "fairlead/hw/fireplane/fireplane_params.h"
 #include "fairlead/hw/host_memory.h"
+#include "fairlead/hw/network.h"
 #include "fairlead/hw/network_params.h"
 #include "fairlead/hw/rdma/key_table.h"
 #include "fairlead/sim/engine.h"
@@ -51,8 +53,9 @@ struct FirelinkParts {
   const hw::NetworkParams& network;
   LineRuns& runs;
   EvenNodes ranks;
-  BytesPerSec memory_rate;  // of a node's memory, where several ranks share it
-  Ps interrupt;             // until a handler has run
+  BytesPerSec memory_rate;     // of a node's memory, where several ranks share it
+  Ps interrupt;                // until a handler has run
+  Figures* figures = nullptr;  // counted only
 };
 
 class LineNetwork {
@@ -83,8 +86,11 @@ class LineNetwork {
   Ps slowed(Rank rank, Ps alone, std::uint64_t bytes);
   bool shares_memory() const { return parts_.ranks.several(); }
 
+  std::uint32_t interfaces() const { return parts_.ni.nis; }  // of a host
   Ps interfaces_busy(Peer node) const;
   Ps links_busy(Peer node) const;
+  // The link out of a host that was at work the longest.
+  hw::Network::BusyLink busiest() const;
   // How a load of this host ended, once it was told.
   LoadEnd load_end(std::uint32_t run) { return parts_.runs.at(run).end; }
   const LinkStates& links() const { return states_; }

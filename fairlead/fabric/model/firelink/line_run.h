@@ -69,6 +69,7 @@ struct alignas(64) RunFront {
   PacketHeader header;  // packet
   Peer source;          // of a packet that came
   std::uint8_t lane;
+  Ps taken;  // when the host that sends it took it
 };
 static_assert(std::is_trivially_copyable_v<RunFront>);
 

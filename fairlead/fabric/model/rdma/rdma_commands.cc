@@ -20,6 +20,10 @@ Result<void> RdmaCommands::execute(const GateCommand& command, GateAnswer& answe
       if (held_.erase(command.id) == 0) return damaged("packet", command.id);
       host_.give(command.id);
       return {};
+    case RdmaOp::finish:
+      if (held_.erase(command.id) == 0) return damaged("packet", command.id);
+      host_.finish(command.id);
+      return {};
     case RdmaOp::ring:
       return ring(command.id);
     case RdmaOp::return_buffers:

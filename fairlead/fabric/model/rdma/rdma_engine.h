@@ -7,6 +7,7 @@
 
 #include "fairlead/base/even_nodes.h"
 #include "fairlead/base/units.h"
+#include "fairlead/fabric/model/figures.h"
 #include "fairlead/fabric/model/rank_memory.h"
 #include "fairlead/fabric/model/rdma/rdma_packet.h"
 #include "fairlead/fabric/model/rdma/rdma_terms.h"
@@ -23,6 +24,7 @@ struct RdmaShared {
   const RdmaTerms& terms;
   EvenNodes ranks;
   const hw::NoiseParams* noise = nullptr;  // of the hosts' processors; none: theirs alone
+  Figures* figures = nullptr;              // counted only
 };
 
 // What a host can see, from the event in which it can.
@@ -53,6 +55,8 @@ class RdmaEngine {
   // The node's processors share their memory: who moves much there catches up with the others
   // first.
   virtual bool shares_memory() const = 0;
+  // How long the path between host and interface was in use since the run began.
+  virtual Ps path_busy() const = 0;
 
   // --- Where a segment's number and a counter's are known to the interface (RdmaTerms::names).
   virtual void name_memory(Rank, std::uint32_t /*segment*/, std::uint64_t /*base*/,

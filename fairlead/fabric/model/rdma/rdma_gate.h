@@ -14,6 +14,7 @@ namespace fairlead::fabric::model {
 // others are queued until then.
 enum class RdmaOp : std::uint32_t {
   give = static_cast<std::uint32_t>(GateOp::kind_first),  // id
+  finish,                                                 // id
   ring,                                                   // id
   return_buffers,                                         // id: the source, a: lane, b: count
   remove_key,                                             // a: the key

@@ -14,6 +14,7 @@ RdmaHost::RdmaHost(const RdmaShared& parts, RdmaEngine& ni, Rank rank)
     auto* host = static_cast<RdmaHost*>(self);
     host->received_.push_back(id);
     host->front(id).seen = host->parts_.engine.now();
+    host->count_received();
     host->clock_.wake();
   };
   sink.completed = [](void* self, const RdmaCompletion& completion) {
@@ -44,6 +45,7 @@ Ps RdmaHost::compute(Ps time, Ps watchdog, bool completions) {
   clock_.waits(false);
   if (path != nullptr) [[unlikely]]
     path->was_busy(before, parts_.engine.now(), hw::kHostResource);
+  count(HostPart::compute, parts_.engine.now() - from);
   return parts_.engine.now() - from;
 }
 
@@ -67,7 +69,10 @@ void RdmaHost::served(bool waits) {
 }
 
 void RdmaHost::sleep(Ps deadline, bool news, const char* what) {
+  clock_.sync();
+  const Ps from = parts_.engine.now();
   clock_.sleep(deadline, news, what);
+  count(HostPart::wait, parts_.engine.now() - from);
   // What came while the processor was not the rank's is seen when it is again.
   if (noise_.on()) advance(Ps{0});
 }

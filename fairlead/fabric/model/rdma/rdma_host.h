@@ -7,6 +7,8 @@
 
 #include "fairlead/base/ring.h"
 #include "fairlead/base/trace.h"
+#include "fairlead/fabric/model/host_times.h"
+#include "fairlead/fabric/model/packet_nic.h"
 #include "fairlead/fabric/model/rank_clock.h"
 #include "fairlead/fabric/model/rdma/rdma_engine.h"
 #include "fairlead/fabric/model/take_first.h"
@@ -52,7 +54,11 @@ class RdmaHost {
     move(alone, hw::moved_bytes(parts_.terms.host, work));
   }
   // Work that takes `alone` and moves `bytes` to or from memory, where nobody else uses that.
-  void move(Ps alone, std::uint64_t bytes) { advance(slowed(alone, bytes)); }
+  void move(Ps alone, std::uint64_t bytes) {
+    const Ps time = slowed(alone, bytes);
+    advance(time);
+    count(HostPart::compute, time);
+  }
   // What it takes then.
   Ps slowed(Ps alone, std::uint64_t bytes) {
     if (bytes == 0 || !ni_.shares_memory()) return alone;
@@ -63,9 +69,10 @@ class RdmaHost {
     return slowed(hw::work_time(parts_.terms.host, work), hw::moved_bytes(parts_.terms.host, work));
   }
   // The library's work.
-  void spend(Ps time) {
+  void spend(Ps time, HostPart part) {
     advance(time);
     library_busy_ += time;
+    count(part, time);
   }
   bool ahead() const { return !serving_ && clock_.ahead(); }
   // Lets the rest of the machine catch up with it.
@@ -98,12 +105,25 @@ class RdmaHost {
 
   // --- Packets. One is the host's from take() until ring(), and again from next_received() until
   // give().
-  std::uint32_t take() { return parts_.packets.take(); }
+  std::uint32_t take() {
+    const std::uint32_t packet = parts_.packets.take();
+    if (parts_.figures != nullptr) [[unlikely]]
+      front(packet).taken = now();
+    return packet;
+  }
   void give(std::uint32_t packet) { parts_.packets.give(packet); }
+  // It gives back a packet that it has received.
+  void finish(std::uint32_t packet) {
+    if (parts_.figures != nullptr) [[unlikely]]
+      count_end(*parts_.figures, front(packet).header, rank_, now());
+    give(packet);
+  }
   RdmaFront& front(std::uint32_t packet) { return parts_.packets.front(packet); }
   std::byte* payload(std::uint32_t packet) { return parts_.packets.payload(packet); }
   // Its entry (front) and payload are written.
   void ring(std::uint32_t packet) {
+    if (parts_.figures != nullptr) [[unlikely]]
+      front(packet).header = with_begin(front(packet).header, front(packet).taken);
     if (serving_) [[unlikely]]
       return later<&RdmaHost::ring_now>(packet);
     sync();
@@ -117,7 +137,11 @@ class RdmaHost {
     ni_.return_buffers(rank_, source, lane, count);
   }
   // What is visible, oldest first. False: nothing more.
-  bool next_received(std::uint32_t* packet) { return take_first(received_, packet); }
+  bool next_received(std::uint32_t* packet) {
+    const bool there = take_first(received_, packet);
+    count_received();
+    return there;
+  }
   bool next_completion(RdmaCompletion* completion) { return take_first(completed_, completion); }
 
   // --- Memory that peers may name.
@@ -139,6 +163,18 @@ class RdmaHost {
   void place(std::uint64_t base, std::uint64_t size) { ni_.place(rank_, base, size); }
 
  private:
+  void count(HostPart part, Ps time) {
+    if (parts_.figures != nullptr) [[unlikely]]
+      add_time(parts_.figures->running[rank_], part, time);
+  }
+  void count_received() {
+    if (parts_.figures != nullptr) [[unlikely]] {
+      const Ps at = parts_.engine.now();
+      parts_.figures->level(Figures::kReceiveQueue, rank_, at,
+                            static_cast<std::uint32_t>(received_.size()));
+      parts_.figures->bus(parts_.ranks.node_of(rank_), at, ni_.path_busy());
+    }
+  }
   // At the handler's time, to which the rank's task need not come for it.
   template <void (RdmaHost::*kDo)(std::uint64_t, std::uint64_t)>
   void later(std::uint64_t a, std::uint64_t b = 0) {

@@ -87,6 +87,13 @@ Result<void> RdmaMachine::set_faults(const FaultPlan& plan) {
 
 std::string RdmaMachine::losses() const { return faults_ == nullptr ? "" : faults_->losses(); }
 
+std::shared_ptr<Figures> RdmaMachine::count() {
+  const auto figures = std::make_shared<Figures>(ranks_, nodes());
+  parts_.figures = figures.get();
+  network_.count();
+  return counted_ = figures;
+}
+
 void RdmaMachine::trace_nodes(TraceWriter&) {
   for (Rank rank = 0; rank < ranks_.ranks; ++rank) host(rank).trace(host_lane(rank));
 }

@@ -36,6 +36,7 @@ class RdmaMachine final : public NicMachine, private FaultyWire {
   // Reductions in switches are never lost.
   Result<void> set_faults(const FaultPlan& plan) override;
   std::string losses() const override;
+  std::shared_ptr<Figures> count() override;
 
  private:
   // --- FaultyWire.

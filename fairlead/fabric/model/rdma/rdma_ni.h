@@ -76,7 +76,7 @@ class RdmaNi final : public RdmaEngine {
   Ps units_busy() const {
     return sender_.busy(parts_.engine.now()) + responder_.busy(parts_.engine.now());
   }
-  Ps path_busy() const { return path_->busy(); }
+  Ps path_busy() const override { return path_->busy(); }
   const hw::TableCache& contexts() const { return contexts_; }
   const hw::TableCache& translations() const { return translations_; }
   // Requests that were sent once more.

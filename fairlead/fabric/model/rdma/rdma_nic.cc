@@ -74,8 +74,8 @@ void RdmaNic<Host>::send(std::uint32_t id, Peer dest, const PacketHeader& header
   }
   const bool with_entry = header.client.size <= terms.inline_bytes;
   take_turn();
-  host_.spend(terms.post);
-  host_.spend(terms.store_time(terms.stored_bytes(with_entry, header.client.size)));
+  host_.spend(terms.post, HostPart::send);
+  host_.spend(terms.store_time(terms.stored_bytes(with_entry, header.client.size)), HostPart::send);
   host_.ring(id);
 }
 
@@ -84,7 +84,7 @@ int RdmaNic<Host>::reap(int budget, LaneMask lanes) {
   take_turn();
   const bool again = looked_at_ != kNever && host_.now() == looked_at_;
   looked_at_ = kNever;
-  if (!again) host_.spend(host_.terms().poll);
+  if (!again) host_.spend(host_.terms().poll, HostPart::poll);
   host_.sync();
   for (RdmaCompletion completion{}; host_.next_completion(&completion);) {
     take_completion(completion);
@@ -108,11 +108,11 @@ template <class Host>
 void RdmaNic<Host>::receive(std::uint32_t id) {
   const RdmaFront& front = host_.front(id);
   // What asks for a processor is the handler's, whoever finds it.
-  const bool asks = (watchdog_ == Ps{0} && front.header.ack == kSolicitedMark) ||
-                    (watchdog_ != kNever && front.header.ack == kUrgentMark);
+  const bool asks = (watchdog_ == Ps{0} && (front.header.ack & kSolicitedMark) != 0) ||
+                    (watchdog_ != kNever && (front.header.ack & kUrgentMark) != 0);
   const bool calls = asks && !serving_;
   if (calls) begin_serving(front.seen, true);
-  host_.spend(host_.terms().receive);
+  host_.spend(host_.terms().receive, HostPart::receive);
   const Peer source = front.source;
   if (front.told != 0) {
     // Its receive entry has no buffer, and none is given back.
@@ -137,13 +137,13 @@ void RdmaNic<Host>::return_buffer(Peer source, std::uint8_t lane) {
   if (++flow.freed * 2 < host_.terms().receive_queue) return;
   const std::uint32_t count = flow.freed;
   flow.freed = 0;
-  host_.spend(host_.terms().store_time(kRdmaDoorbellBytes));
+  host_.spend(host_.terms().store_time(kRdmaDoorbellBytes), HostPart::receive);
   host_.return_buffers(source, lane, count);
 }
 
 template <class Host>
 void RdmaNic<Host>::take_completion(const RdmaCompletion& completion) {
-  host_.spend(host_.terms().completion);
+  host_.spend(host_.terms().completion, HostPart::send);
   news_ = true;  // who found no room before this look shall not sleep after it
   if (completion.lane == kTportLane) return tport_completed(completion.operation);
   if (completion.operation == kNoOperation && completion.ok == 0) {
@@ -195,8 +195,9 @@ RdmaEntry& RdmaNic<Host>::copy_entry(std::uint32_t id, RdmaKind kind, Peer dest,
 template <class Host>
 void RdmaNic<Host>::post_copy(std::uint32_t id, std::uint64_t payload) {
   take_turn();
-  host_.spend(host_.terms().post);
-  host_.spend(host_.terms().store_time(host_.terms().stored_bytes(payload > 0, payload)));
+  host_.spend(host_.terms().post, HostPart::send);
+  host_.spend(host_.terms().store_time(host_.terms().stored_bytes(payload > 0, payload)),
+              HostPart::send);
   host_.ring(id);
 }
 

@@ -77,7 +77,7 @@ class RdmaNic : public PacketNic<Host>, public ReducingNic {
   // To where the NI fetches it from; what is small goes with its entry.
   void gathered(const PacketHeader& header) override {
     if (header.client.size <= caps_.inline_bytes_max) return;
-    host_.spend(hw::work_time(host_.terms().host, {0, 0, 0, header.client.size}));
+    host_.spend(hw::work_time(host_.terms().host, {0, 0, 0, header.client.size}), HostPart::send);
   }
   void receive(std::uint32_t packet) override;
   std::uint32_t take_operation(std::uint64_t token, std::uint64_t* old);
@@ -95,7 +95,7 @@ class RdmaNic : public PacketNic<Host>, public ReducingNic {
   // What woke the host was found by a look, which takes its time; the next one, if at once, is the
   // same look.
   void look() {
-    host_.spend(host_.terms().poll);
+    host_.spend(host_.terms().poll, HostPart::poll);
     looked_at_ = host_.now();
   }
 

@@ -121,6 +121,7 @@ struct alignas(64) RdmaFront {
   std::uint8_t lane;
   std::uint8_t told;  // 1: no packet, but the immediate number of a write, words[0] of the header
   Ps seen;            // when the host could see it
+  Ps taken;           // when the host that sends it took it
 };
 static_assert(std::is_trivially_copyable_v<RdmaFront>);
 
@@ -132,7 +133,7 @@ Ps interrupts_at(Host& host, Received& received, Ps watchdog) {
   Ps when = host.front(received.front()).seen + watchdog;
   for (std::size_t i = 0; i < received.size() && i < kLooks && watchdog > Ps{0}; ++i) {
     const RdmaFront& front = host.front(received[i]);
-    if (front.header.ack == kUrgentMark) when = std::min(when, front.seen);
+    if ((front.header.ack & kUrgentMark) != 0) when = std::min(when, front.seen);
   }
   return when;
 }
