@@ -85,7 +85,8 @@ class Millennium(unittest.TestCase):
                 self.assertEqual(len(rows), 1)
 
     def test_wrong_use(self):
-        answer = fairlead("run", "-n", "2", str(BIN / "vibench"), "--api", "via", "--what", "signature")
+        answer = fairlead("run", "-n", "2", str(BIN / "vibench"), "--api", "via", "--what",
+                          "signature")
         self.assertEqual(answer.returncode, 2)
         self.assertIn("a signature is of --api am", answer.stderr)
         answer = fairlead("run", "-n", "2", "--on", "millennium", "--lci", "via-hrx",
