@@ -1,6 +1,7 @@
 #include "apps/cg/options.h"
 
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 #include "apps/common/command_line.h"
@@ -10,6 +11,7 @@ namespace {
 
 const char kHelp[] =
     "  --grid N         side of the grid, which has N * N unknowns (64)\n"
+    "  --matrix NAME    grid, or random: as many unknowns, ten entries a row anywhere (grid)\n"
     "  --tolerance X    ends when the residual is so small a part of the first one (1e-10)\n"
     "  --iterations N   at most (1000)\n"
     "  --no-verify      do not check the residual of the result\n"
@@ -21,12 +23,19 @@ const char kHelp[] =
 
 std::optional<int> read(const Front& front, int argc, char** argv, Options& options) {
   const std::string program = front.program;
-  const std::string help = "Conjugate gradients for Poisson's equation on a square grid, " +
-                           std::string(front.how) + ".\n\nusage: " + program + " [options]\n" +
-                           kHelp + "  fairlead run -n 2 " + program +
-                           "\n  fairlead run -n 16 --on myrinet-p3 " + program + "\n";
+  const std::string help =
+      "Conjugate gradients for Poisson's equation on a square grid, or "
+      "a random matrix, " +
+      std::string(front.how) + ".\n\nusage: " + program + " [options]\n" + kHelp +
+      "  fairlead run -n 2 " + program + "\n  fairlead run -n 16 --on myrinet-p3 " + program + "\n";
   return apps::CommandLine()
       .count("--grid", 1, 20'000, options.grid)
+      .valued("--matrix",
+              [&options](const char* text) {
+                const bool random = std::strcmp(text, "random") == 0;
+                options.matrix = random ? Matrix::random : Matrix::grid;
+                return random || std::strcmp(text, "grid") == 0;
+              })
       .count("--iterations", 0, 10'000'000, options.iterations)
       .real("--tolerance", 1, options.tolerance)
       .verification(options.verify)

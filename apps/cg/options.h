@@ -3,10 +3,13 @@
 #include <cstdint>
 #include <optional>
 
+#include "apps/cg/neighbours.h"
+
 namespace cg {
 
 struct Options {
   std::int64_t grid = 64;  // its side; of the Split-C paper: 4096 unknowns
+  Matrix matrix = Matrix::grid;
   std::int64_t iterations = 1000;
   double tolerance = 1e-10;
   bool verify = true;

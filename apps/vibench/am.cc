@@ -1,9 +1,9 @@
 // Active Messages between ranks 0 and 1, while every rank has an endpoint mapped to all.
 #include <cstdio>
+#include <optional>
 #include <vector>
 
 #include "apps/vibench/vibench.h"
-#include "fairlead/run/fairlead.h"
 #include "fairlead/systems/am/am.h"
 
 namespace vibench {
@@ -68,7 +68,7 @@ class Bench {
       while (!counted_.ended) poll();
       return 0;
     }
-    find_rate();
+    computing_.emplace();
     if (options_.what == "signature") {
       signature();
     } else if (options_.what == "logp") {
@@ -97,18 +97,6 @@ class Bench {
     while (counted_.hellos < others || counted_.answers < others) poll();
   }
 
-  // What a second's computing is, in fairlead_work's operations.
-  void find_rate() {
-    constexpr std::uint64_t kOps = 1'000'000;
-    const double begin = AM_Time();
-    fairlead_work(kOps, 0, 0);
-    const double seconds = AM_Time() - begin;
-    ops_per_us_ = seconds > 0 ? static_cast<double>(kOps) / (seconds * 1e6) : 0;
-  }
-  void compute(double us) {
-    if (us > 0) fairlead_work(static_cast<std::uint64_t>(us * ops_per_us_), 0, 0);
-  }
-
   // Up to 4 bytes travel as an argument.
   void request_of(std::int64_t bytes, handler_t handler) {
     if (bytes <= 4) return request(1, kAsk);
@@ -120,7 +108,7 @@ class Bench {
   double round_trip_us(std::int64_t bytes) {
     double seconds = 0;
     for (std::int64_t round = -options_.rounds; round < options_.rounds; ++round) {
-      compute(static_cast<double>(round * round % 31));
+      computing_->us(static_cast<double>(round * round % 31));
       const double begin = AM_Time();
       request_of(bytes, kAskBlock);
       await_all();
@@ -129,7 +117,7 @@ class Bench {
     return seconds * 1e6 / static_cast<double>(options_.rounds);
   }
   void by_size(bool stream) {
-    for (std::int64_t bytes = options_.from; bytes <= options_.to; bytes *= 2) {
+    for (const std::int64_t bytes : options_.sizes) {
       if (!stream) {
         print(options_, bytes, "one_way_us", round_trip_us(bytes) / 2, "one way, us by bytes");
         continue;
@@ -147,12 +135,12 @@ class Bench {
   // is left of them is waited for.
   double burst_us(int count, double delta) {
     await_all();
-    compute(kQuietUs);
+    computing_->us(kQuietUs);
     poll();
     const double begin = AM_Time();
     for (int i = 0; i < count; ++i) {
       request(1, kAsk);
-      compute(delta);
+      computing_->us(delta);
     }
     const double us = (AM_Time() - begin) * 1e6 / count;
     await_all();
@@ -164,35 +152,31 @@ class Bench {
     // One message at a time: the request finds nothing to take in, the poll finds its answer.
     double send = 0;
     double receive = 0;
+    int received = 0;
     for (std::int64_t round = 0; round < options_.rounds; ++round) {
-      compute(kQuietUs);
+      computing_->us(kQuietUs);
       const double begin = AM_Time();
       request(1, kAsk);
       const double sent = AM_Time();
-      compute(kQuietUs);
+      computing_->us(kQuietUs);
       const double looks = AM_Time();
+      poll();
+      if (counted_.answers == asked_) {  // else the other rank had no processor meanwhile
+        receive += AM_Time() - looks;
+        ++received;
+      }
       await_all();
-      receive += AM_Time() - looks;
       send += sent - begin;
       poll();  // of the send that is done
     }
     const double send_us = send * 1e6 / static_cast<double>(options_.rounds);
-    const double receive_us = receive * 1e6 / static_cast<double>(options_.rounds);
+    const double receive_us = received > 0 ? receive * 1e6 / received : 0;
     // The part of a long burst that lies behind the window.
     constexpr int kShort = 256;
     constexpr int kLong = 768;
     const double before = burst_us(kShort, 0) * kShort;
     const double gap = (burst_us(kLong, 0) * kLong - before) / (kLong - kShort);
-    const double latency = round_trip / 2 - send_us - receive_us;
-    if (options_.json) {
-      std::printf(
-          "{\"app\":\"vibench\",\"api\":\"am\",\"bytes\":4,\"os_us\":%.6g,\"or_us\":%.6g,"
-          "\"l_us\":%.6g,\"g_us\":%.6g,\"one_way_us\":%.6g}\n",
-          send_us, receive_us, latency, gap, round_trip / 2);
-    } else {
-      std::printf("o_s %.2f us, o_r %.2f us, L %.2f us, g %.2f us, one way %.2f us\n", send_us,
-                  receive_us, latency, gap, round_trip / 2);
-    }
+    print_logp(options_, {send_us, receive_us, gap, round_trip / 2});
   }
 
   void signature() {
@@ -211,7 +195,7 @@ class Bench {
   Counted counted_;
   unsigned asked_ = 0;
   std::vector<char> block_ = std::vector<char>(4096);
-  double ops_per_us_ = 0;
+  std::optional<Computing> computing_;  // rank 0 computes
 };
 
 }  // namespace

@@ -4,24 +4,28 @@
 // the other ranks only have endpoints mapped to all, and serve.
 #include "apps/vibench/vibench.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <sstream>
 
 #include "apps/common/command_line.h"
 #include "fairlead/run/fairlead.h"
+#include "fairlead/systems/am/am.h"
 
 FAIRLEAD_FIBER_PROGRAM;
 
 namespace {
 
 const char kHelp[] =
-    "One-way time of virtual interfaces and Active Messages, and LogP of Active Messages.\n"
+    "One-way time, stream and LogP of virtual interfaces and Active Messages.\n"
     "\n"
     "usage: vibench [options]\n"
     "  --api NAME       via, or am (am)\n"
-    "  --what NAME      one-way; of am also logp, stream or signature (one-way)\n"
-    "  --from N --to N  bytes of a message, doubled, up to 4016 (4 to 4)\n"
+    "  --what NAME      one-way, logp, stream, or of am signature (one-way)\n"
+    "  --sizes N,...    bytes of messages, up to 4016 (4)\n"
+    "  --from N --to N  the same, doubled from one to the other\n"
     "  --delta N        of a signature: microseconds of computing after each request (0)\n"
     "  --rounds N       round trips, or messages of a stream (200)\n"
     "  --json           print one JSON object a line\n"
@@ -39,6 +43,19 @@ bool one_of(const char* text, std::initializer_list<const char*> names, std::str
   return false;
 }
 
+constexpr std::int64_t kMost = 4016;
+
+bool read_sizes(const char* text, std::vector<std::int64_t>& to) {
+  to.clear();
+  std::istringstream parts{std::string(text) + ","};
+  std::int64_t bytes = 0;
+  for (std::string part; std::getline(parts, part, ',');) {
+    if (!apps::parse_count(part.c_str(), 1, kMost, bytes)) return false;
+    to.push_back(bytes);
+  }
+  return !to.empty();
+}
+
 }  // namespace
 
 namespace vibench {
@@ -53,10 +70,45 @@ void print(const Options& options, std::int64_t bytes, const char* key, double v
   }
 }
 
+void print_logp(const Options& options, const LogP& found) {
+  const double latency = found.one_way_us - found.send_us - found.receive_us;
+  if (options.json) {
+    std::printf(
+        "{\"app\":\"vibench\",\"api\":\"%s\",\"bytes\":4,\"os_us\":%.6g,\"or_us\":%.6g,"
+        "\"l_us\":%.6g,\"g_us\":%.6g,\"one_way_us\":%.6g}\n",
+        options.api.c_str(), found.send_us, found.receive_us, latency, found.gap_us,
+        found.one_way_us);
+  } else {
+    std::printf("o_s %.2f us, o_r %.2f us, L %.2f us, g %.2f us, one way %.2f us\n", found.send_us,
+                found.receive_us, latency, found.gap_us, found.one_way_us);
+  }
+}
+
+Computing::Computing() {
+  constexpr std::uint64_t kOps = 1'000'000;
+  const double begin = AM_Time();
+  fairlead_work(kOps, 0, 0);
+  const double seconds = AM_Time() - begin;
+  ops_per_us_ = seconds > 0 ? static_cast<double>(kOps) / (seconds * 1e6) : 0;
+}
+
+void Computing::us(double duration) const {
+  if (duration <= 0) return;
+  const double begin = AM_Time();
+  // What is declared takes no time where time is real, and interrupts may have been among what a
+  // microsecond seemed to be.
+  for (double left = duration; left > 0.01 * duration;
+       left = duration - (AM_Time() - begin) * 1e6) {
+    fairlead_work(static_cast<std::uint64_t>(left * ops_per_us_), 0, 0);
+  }
+}
+
 }  // namespace vibench
 
 int main(int argc, char** argv) {
   vibench::Options options;
+  std::int64_t from = 0;  // 0: not given
+  std::int64_t to = 0;
   const std::optional<int> over =
       apps::CommandLine()
           .valued("--api",
@@ -67,15 +119,22 @@ int main(int argc, char** argv) {
                   [&](const char* text) {
                     return one_of(text, {"one-way", "logp", "stream", "signature"}, options.what);
                   })
-          .count("--from", 1, 4016, options.from)
-          .count("--to", 1, 4016, options.to)
+          .valued("--sizes", [&](const char* text) { return read_sizes(text, options.sizes); })
+          .count("--from", 1, kMost, from)
+          .count("--to", 1, kMost, to)
           .count("--delta", 0, 1'000'000, options.delta_us)
           .count("--rounds", 1, 1'000'000, options.rounds)
           .flag("--json", options.json)
           .read("vibench", kHelp, argc, argv);
   if (over) return *over;
-  if (options.api == "via" && options.what != "one-way") {
-    std::fprintf(stderr, "vibench: --api via has a one-way time only\n");
+  if (from > 0 || to > 0) {
+    options.sizes.clear();
+    if (from == 0) from = std::min<std::int64_t>(4, to);
+    to = std::max(from, to);
+    for (; from <= to; from *= 2) options.sizes.push_back(from);
+  }
+  if (options.api == "via" && options.what == "signature") {
+    std::fprintf(stderr, "vibench: a signature is of --api am\n");
     return 2;
   }
   return options.api == "via" ? vibench::run_via(options) : vibench::run_am(options);

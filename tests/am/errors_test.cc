@@ -108,7 +108,7 @@ bool refused_at_once(const Place& place, run::Context& rank) {
   char byte = 0;
   const bool all[] = {
       AM_AllocateBundle(7, &bundle) == AM_ERR_BAD_ARG,
-      AM_AllocateBundle(AM_PAR, &bundle) == AM_ERR_RESOURCE,
+      AM_AllocateBundle(AM_PAR, &bundle) == AM_OK && AM_FreeBundle(bundle) == AM_OK,
       AM_AllocateEndpoint(nullptr, &endpoint, &name) == AM_ERR_BAD_ARG,
       AM_Map(ep, 0, name, kTag) == AM_ERR_IN_USE,
       AM_Map(ep, -1, name, kTag) == AM_ERR_BAD_ARG,

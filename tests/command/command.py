@@ -13,7 +13,8 @@ COMMANDS = [[], ["run"], ["compare"], ["sweep"], ["bench"], ["reproduce"], ["pla
             ["trace"], ["trace", "summarize"], ["ps"], ["report"],
             *(["bench", name] for name in ("logp", "latency", "overhead", "rate", "throughput",
                                            "multicast", "alltoall", "fetchadd", "remote",
-                                           "rdma", "barrier"))]
+                                           "rdma", "barrier", "splitc", "pingpong",
+                                           "stream"))]
 # Where MPI programs run: each device, both worlds, both bodies.
 MPI_PLACES = (["shm"], ["udp"], ["shm", "--mpi-device", "panda"],
               ["shm", "--mpi-device", "rsm"], ["myrinet-p3", "--body", "process"],

@@ -64,7 +64,7 @@ class Help(unittest.TestCase):
             text = fairlead(*command, "--help").stdout
             groups = re.findall(r"^([A-Z][A-Za-z ]+):$", text, re.MULTILINE)
             self.assertEqual(groups[:6], ["Options", "Job", "Real runs", "Faults", "Modelled runs",
-                                          "Output"] if command[0] == "bench" else
+                                          "Programming systems"] if command[0] == "bench" else
                              ["Options", "Job", "Real runs", "Faults", "Modelled runs",
                               groups[5]], text)
             self.assertIn("Output", groups)

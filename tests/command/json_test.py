@@ -63,6 +63,49 @@ class Json(unittest.TestCase):
             if where is MODELLED:
                 self.assertEqual(times, sorted(times))
 
+    def test_benches_of_programming_systems(self):
+        model = ["--on", "millennium", "--lci", "via"]
+        for api in ("via", "am"):
+            (logp,) = self.bench("logp", "--api", api, *model)
+            self.assertEqual(list(logp)[:9], ["bench", "on", "lci", "api", "os_us", "or_us", "l_us",
+                                              "g_us", "one_way_us"])
+            # Expect: parts that make up the whole, to what is printed of them.
+            parts = logp["os_us"] + logp["l_us"] + logp["or_us"]
+            self.assertAlmostEqual(parts, logp["one_way_us"], places=3)
+            lines = self.bench("pingpong", "--api", api, "--sizes", "4,1000", *model)
+            self.assertEqual([line["bytes"] for line in lines], [4, 1000])
+            self.assertLess(lines[0]["one_way_us"], lines[1]["one_way_us"])
+            lines = self.bench("stream", "--api", api, "--sizes", "64,4016", *model)
+            self.assertLess(10 * lines[0]["MBps"], lines[1]["MBps"])
+            for on in ("shm", "udp"):
+                (line,) = self.bench("latency", "--api", api, "--on", on, "--sizes", "16",
+                                     "--repetitions", "50")
+                self.assertGreater(line["one_way_us"], 0)
+        # Expect: Active Messages over virtual interfaces are slower than these.
+        (over,) = self.bench("pingpong", "--api", "am", "--am", "amvia", "--sizes", "4", *model)
+        (below,) = self.bench("pingpong", "--api", "via", "--sizes", "4", *model)
+        self.assertGreater(over["one_way_us"], below["one_way_us"])
+        for wrong, why in ((["--api", "am", "--copy"], "--copy is of --api lci"),
+                           (["--api", "via", "--am", "amvia"], "--am is of --api am"),
+                           (["--api", "am", "--sizes", "4017"], "1 to 4016 bytes")):
+            refused = fairlead("bench", "latency", *wrong)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(why, refused.stderr)
+
+    def test_splitc(self):
+        lines = self.bench("splitc", "--on", "millennium", "--lci", "via", "--splitc", "via",
+                           "--repetitions", "300")
+        self.assertEqual([line["op"] for line in lines], ["read", "write", "get", "put", "store"])
+        for line in lines:
+            self.assertAlmostEqual(line["ratio"], line["two_way_us"] / line["one_way_us"], places=4)
+        lines = self.bench("splitc", "--bulk", "--op", "put", "--ways", "one", "--repetitions",
+                           "20")
+        # Expect: 4 bytes to 4 KiB, and one way alone.
+        self.assertEqual([line["bytes"] for line in lines], [4 << i for i in range(11)])
+        self.assertTrue(all("two_way_us" not in line for line in lines))
+        refused = fairlead("bench", "splitc", "--splitc", "nothing")
+        self.assertEqual(refused.returncode, 2)
+
     def test_what_is_counted_adds_up(self):
         insides = []
         for body in ("fiber", "process"):

@@ -28,6 +28,33 @@ class Solvers(AppRuns):
             # Expect: the same factors everywhere.
             self.assertEqual(len(found), 1)
 
+    def test_random_matrix(self):
+        for app in ("cg", "cg_mpi"):
+            steps = set()
+            for where, ranks in ((["shm"], 1), (["shm"], 3), (["udp"], 2), (["myrinet-p3"], 5)):
+                result = self.run_app(app, where, ranks, "--verify", "--matrix", "random",
+                                      "--grid", "20")
+                self.assertTrue(result["verified"], f"{app} {where}")
+                steps.add(result["iterations"])
+            # Expect: one matrix for any number of ranks; sums may be rounded differently.
+            self.assertLessEqual(max(steps) - min(steps), 1)
+        for name in IMPLEMENTATIONS:
+            result = self.run_app("cg", ["shm", "--splitc", name], 3, "--verify", "--matrix",
+                                  "random", "--grid", "20")
+            self.assertTrue(result["verified"], name)
+        # Expect: more ranks than rows, of which some have none.
+        self.assertTrue(self.run_app("cg", ["shm"], 5, "--verify", "--matrix", "random", "--grid",
+                                     "3")["verified"])
+
+    def test_where_nobody_sends_again(self):
+        raw = ["udp", "--lci", "raw", "--faults", "drop=0.01,dup=0.01,reorder=0.01,corrupt=0.01",
+               "--splitc", "via-unreliable"]
+        for app, options in (("cg", ("--grid", "20")), ("cholesky", ("--size", "100")),
+                             ("em3d", ("--variant", "store")), ("em3d", ("--variant", "get")),
+                             ("fft3d_splitc", ("--n", "16")), ("raytrace", ())):
+            # Expect: every application is right though the network loses packets.
+            self.assertTrue(self.run_app(app, raw, 3, "--verify", *options)["verified"], app)
+
     def test_papers_cg(self):
         result = self.run_app("cg", ["shm"], 4, "--verify")
         self.assertTrue(result["verified"])

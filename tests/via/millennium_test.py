@@ -85,9 +85,10 @@ class Millennium(unittest.TestCase):
                 self.assertEqual(len(rows), 1)
 
     def test_wrong_use(self):
-        answer = fairlead("run", "-n", "2", str(BIN / "vibench"), "--api", "via", "--what", "logp")
+        answer = fairlead("run", "-n", "2", str(BIN / "vibench"), "--api", "via", "--what",
+                          "signature")
         self.assertEqual(answer.returncode, 2)
-        self.assertIn("has a one-way time only", answer.stderr)
+        self.assertIn("a signature is of --api am", answer.stderr)
         answer = fairlead("run", "-n", "2", "--on", "millennium", "--lci", "via-hrx",
                           str(BIN / "vibench"))
         self.assertIn("--lci via, via-nirx", answer.stderr)

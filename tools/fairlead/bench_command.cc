@@ -4,22 +4,20 @@
 #include <CLI/Option.hpp>
 #include <CLI/Validators.hpp>
 #include <algorithm>
-#include <chrono>
-#include <climits>
 #include <cmath>
-#include <fstream>
 #include <memory>
-#include <optional>
-#include <thread>
 
 #include "fairlead/lci/ni/implementations.h"
 #include "fairlead/run/model/model_world.h"
 #include "fairlead/run/option_table.h"
+#include "tools/fairlead/am_options.h"
 #include "tools/fairlead/background_option.h"
 #include "tools/fairlead/bench/bench.h"
 #include "tools/fairlead/bench/logp_accounts.h"
 #include "tools/fairlead/bench_explanation.h"
+#include "tools/fairlead/bench_program.h"
 #include "tools/fairlead/build_facts.h"
+#include "tools/fairlead/busy_warning.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/handler_option.h"
 #include "tools/fairlead/implementations.h"
@@ -41,6 +39,8 @@ struct BenchArguments {
   BenchOptions options;
   std::string fill = "auto";
   std::string tree;
+  std::string api = "lci";  // else a programming system, whose program measures
+  std::string am;           // implementation of Active Messages; empty: as the environment says
   bool packets = false;
   bool accounts = false;
   bool json = false;
@@ -210,34 +210,40 @@ Result<void> complete(const CLI::App& app, const Bench& bench, BenchArguments& a
   return {};
 }
 
-// How busy the whole machine is, without this process; nullopt: the kernel does not say.
-std::optional<int> others_running() {
-  std::ifstream file("/proc/stat");
-  for (std::string word; file >> word;) {
-    int running = 0;
-    if (word == "procs_running" && file >> running) return std::max(running - 1, 0);
+// --api: by a program of that interface.
+int run_by_program(const CLI::App& app, const Bench& bench, BenchArguments& arguments) {
+  const run::WorldOptions& world = arguments.choice.world;
+  for (const char* const name : {"--partner", "--copy", "--fill", "--put", "--tree", "--accounts",
+                                 "--packets", "--window"}) {
+    const CLI::Option* const option = app.get_option_no_throw(name);
+    if (option == nullptr || option->count() == 0) continue;
+    complain(fmt::format("{} is of --api lci; --api {} does without", name, arguments.api));
+    return kUsageExitCode;
   }
-  return std::nullopt;
-}
-
-// What computes for long is there each time.
-void warn_if_busy() {
-  constexpr int kLooks = 5;
-  constexpr auto kBetween = std::chrono::milliseconds(5);
-  int least = INT_MAX;
-  for (int look = 0; look < kLooks && least > 0; ++look) {
-    if (look > 0) std::this_thread::sleep_for(kBetween);
-    least = std::min(least, others_running().value_or(0));
+  if (!arguments.am.empty() && arguments.api != "am") {
+    complain(fmt::format("--am is of --api am; --api {} sends none", arguments.api));
+    return kUsageExitCode;
   }
-  if (least == 0) return;
-  fmt::print(
-      stderr,
-      "busy: {} other process{} compute{} on this machine, which shows in real times; compare "
-      "medians\n",
-      least, least == 1 ? "" : "es", least == 1 ? "s" : "");
+  if (app.count("--ranks") == 0) arguments.choice.world.ranks = 2;
+  for (const std::uint64_t bytes : arguments.options.sizes) {
+    if (app.get_option_no_throw("--sizes") == nullptr || app.count("--sizes") == 0) break;
+    if (bytes >= 1 && bytes <= kVibenchMost) continue;
+    complain(fmt::format("--sizes {}: --api {} has messages of 1 to {} bytes", bytes, arguments.api,
+                         kVibenchMost));
+    return kUsageExitCode;
+  }
+  BenchOptions& options = arguments.options;
+  if (app.get_option_no_throw("--sizes") != nullptr && app.count("--sizes") == 0) {
+    options.sizes = {4, 16, 64, 256, 1024, 4016};
+  }
+  if (options.repetitions == 0) options.repetitions = run::is_modelled(world.on) ? 200 : 5000;
+  return run_vibench({bench.name, bench.program, arguments.api, arguments.am, options.sizes,
+                      options.repetitions, arguments.json},
+                     arguments.choice);
 }
 
 int run_bench(const CLI::App& app, const Bench& bench, BenchArguments& arguments) {
+  if (arguments.api != "lci") return run_by_program(app, bench, arguments);
   auto complete_options = complete(app, bench, arguments);
   if (!complete_options.ok()) {
     complain(complete_options.error().text);
@@ -327,6 +333,16 @@ void add_bench_options(CLI::App& app, const Bench& bench, BenchArguments& argume
         ->type_name("SHAPE")
         ->check(CLI::IsMember({"binary", "binomial"}));
   }
+  if (bench.program != nullptr) {
+    app.add_option("--api", arguments.api,
+                   "Whose messages: lci, the low-level interface's, via, a virtual interface's "
+                   "(VIPL), or am, Active Messages; the last two by the program vibench, for 4 to "
+                   "4016 bytes")
+        ->type_name("NAME")
+        ->check(CLI::IsMember({"lci", "via", "am"}))
+        ->capture_default_str();
+    add_am_option(app, arguments.am);
+  }
   add_whole_option(app, "--repetitions", options.repetitions,
                    fmt::format("How often; without it {}, or {} on a modelled platform",
                                bench.repetitions_real, bench.repetitions_modelled),
@@ -341,16 +357,22 @@ void add_bench_options(CLI::App& app, const Bench& bench, BenchArguments& argume
   app.add_flag("--json", arguments.json, "One JSON object a line");
 }
 
-std::string examples_of(const std::string& name) {
+std::string examples_of(const Bench& bench) {
+  const std::string name = bench.name;
   std::string sizes;
   if (name == "latency" || name == "throughput" || name == "multicast")
     sizes = " --sizes 16,2K,64K";
+  const std::string alias =
+      bench.alias == nullptr
+          ? ""
+          : fmt::format("\n  fairlead bench {} --api am                          its other name",
+                        bench.alias);
   return fmt::format(
       "Examples:\n"
       "  fairlead bench {0}                                     two ranks on this machine\n"
       "  fairlead bench {0} --on myrinet-p3 --lci pio           on a modelled cluster\n"
-      "  fairlead bench {0} --on myrinet-ppro --lci sdma{1} --json",
-      name, sizes);
+      "  fairlead bench {0} --on myrinet-ppro --lci sdma{1} --json{2}",
+      name, sizes, alias);
 }
 
 }  // namespace
@@ -365,15 +387,19 @@ void add_bench(CLI::App& app, int& exit_code) {
       "  fairlead bench throughput --on myrinet-ppro --copy --json\n"
       "  fairlead bench multicast --on myrinet-ppro --lci pio --tree binary\n"
       "  fairlead bench latency --on myrinet-p3 --sizes 16 --explain\n"
+      "  fairlead bench pingpong --on millennium --lci via --api am --am amvia\n"
+      "  fairlead bench splitc --on millennium --lci via --splitc via\n"
       "  fairlead bench barrier -n 8");
   for (const Bench& bench : benches()) {
     auto* sub = group->add_subcommand(bench.name, bench.about);
     auto arguments = std::make_shared<BenchArguments>();
+    if (bench.alias != nullptr) sub->alias(bench.alias);
     add_bench_options(*sub, bench, *arguments);
-    sub->footer(examples_of(bench.name));
+    sub->footer(examples_of(bench));
     sub->callback(
         [sub, &bench, arguments, &exit_code] { exit_code = run_bench(*sub, bench, *arguments); });
   }
+  add_splitc_bench(*group, exit_code);
 }
 
 }  // namespace fairlead::tools

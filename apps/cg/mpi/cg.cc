@@ -17,11 +17,13 @@ class ByMessages final : public Neighbours {
   using Neighbours::Neighbours;
 
   double* make_field() override {
-    const auto values = static_cast<std::size_t>((rows().end - rows().begin + 2) * grid());
+    const std::int64_t kept = is_whole() ? grid() : rows().end - rows().begin + 2;
+    const auto values = static_cast<std::size_t>(kept * grid());
     return fields_.emplace_back(values).data();
   }
 
   void exchange(double* field) override {
+    if (is_whole()) return share(field);
     MPI_Request requests[4];
     int count = 0;
     const auto swap = [&](std::uint32_t with, const double* mine, double* theirs) {
@@ -42,6 +44,18 @@ class ByMessages final : public Neighbours {
   }
 
  private:
+  void share(double* field) {
+    std::vector<int> counts;
+    std::vector<int> places;
+    for (std::uint32_t each = 0; each < ranks(); ++each) {
+      const apps::Rows theirs = rows_of(each);
+      counts.push_back(static_cast<int>((theirs.end - theirs.begin) * grid()));
+      places.push_back(static_cast<int>(theirs.begin * grid()));
+    }
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, field, counts.data(), places.data(),
+                   MPI_DOUBLE, MPI_COMM_WORLD);
+  }
+
   static constexpr int kTag = 1;
   std::vector<std::vector<double>> fields_;
 };
@@ -52,7 +66,7 @@ int run(const Options& options) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const auto ranks = static_cast<std::uint32_t>(size);
-  ByMessages neighbours(static_cast<std::uint32_t>(rank), ranks, options.grid);
+  ByMessages neighbours(static_cast<std::uint32_t>(rank), ranks, options.grid, options.matrix);
   Solver solver(neighbours);
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();

@@ -8,12 +8,14 @@
  * segment of memory that transfers reach. A request goes to a translation; its handler may send one
  * reply. am_calls.h has the calls that send, AM_Request0 to 16 and so on; am_types.h has the types.
  *
- * Thread: every call comes from the rank's one thread. Handlers run in AM_Poll, and in requests
- * while they take in what has come, of endpoints of that bundle; a handler may reply once where it
- * serves a request, and may not poll, wait or request.
- * Errors: a call answers AM_OK or one of AM_ERR_. A message that its receiver cannot take comes
- * back whole to handler 0 of the endpoint that sent it, with a status of the bits EBADARGS ... of
- * am_types.h.
+ * Thread: every call comes from the rank's one thread, or, from the first bundle of type AM_PAR on
+ * and on a real machine, from any of them: one at a time is in the library, in the order in which
+ * they came, and those that wait in AM_WaitSema let the others in. So handlers never run at the
+ * same time, and one may not wait for another thread's call. Handlers run in AM_Poll, and in
+ * requests while they take in what has come, of endpoints of that bundle; a handler may reply once
+ * where it serves a request, and may not poll, wait or request. Errors: a call answers AM_OK or one
+ * of AM_ERR_. A message that its receiver cannot take comes back whole to handler 0 of the endpoint
+ * that sent it, with a status of the bits EBADARGS ... of am_types.h.
  */
 #ifndef FAIRLEAD_SYSTEMS_AM_AM_H
 #define FAIRLEAD_SYSTEMS_AM_AM_H
@@ -48,6 +50,7 @@ en_t AM_NameOf(unsigned rank, unsigned endpoint);
 /* Seconds since the job started: virtual on a modelled machine. */
 double AM_Time(void);
 
+/* AM_SEQ; or AM_PAR, before the rank's other threads call anything here. */
 int AM_AllocateBundle(int type, eb_t* bundle);
 /* Frees its endpoints, too. */
 int AM_FreeBundle(eb_t bundle);

@@ -31,7 +31,7 @@ enum {
   EREPLYREJECTED = 0x200, /* with another bit: it was a reply */
 };
 
-enum { AM_SEQ = 0, AM_PAR = 1 };           /* AM_PAR is refused: AM_ERR_RESOURCE */
+enum { AM_SEQ = 0, AM_PAR = 1 };           /* AM_PAR: several threads of a rank call */
 enum { AM_NOEVENTS = 0, AM_NOTEMPTY = 1 }; /* event masks */
 enum { AM_ARGUMENTS_MAX = 16, AM_HANDLERS_MAX = 256, AM_TRANSLATIONS_MAX = 65536 };
 

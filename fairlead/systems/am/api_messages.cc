@@ -9,6 +9,7 @@ using fairlead::am::Head;
 using fairlead::am::Kind;
 using fairlead::am::Node;
 using fairlead::am::Token;
+using fairlead::am::Turn;
 
 namespace {
 
@@ -48,6 +49,7 @@ Head head_of(Kind kind, Form form, handler_t handler, std::size_t bytes) {
 int send(ep_t endpoint, int index, const Head& head, const void* source, bool async) {
   Node* const node = Node::current();
   if (node == nullptr) return AM_ERR_NOT_INIT;
+  const Turn turn(node->turns());
   if (node->in_handler() || !node->has(endpoint)) return AM_ERR_BAD_ARG;
   return node->request(endpoint, index, head, source, async);
 }
@@ -55,6 +57,7 @@ int send(ep_t endpoint, int index, const Head& head, const void* source, bool as
 int answer(void* token, const Head& head, const void* source) {
   Node* const node = Node::current();
   if (node == nullptr) return AM_ERR_NOT_INIT;
+  const Turn turn(node->turns());
   auto* const its = static_cast<Token*>(token);
   return node->has(its) ? node->reply(its, head, source) : AM_ERR_BAD_ARG;
 }
@@ -153,6 +156,7 @@ int fairlead_am_reply_xfer(void* token, size_t offset, handler_t handler, const 
 int AM_Poll(eb_t bundle) {
   Node* const node = Node::current();
   if (node == nullptr) return AM_ERR_NOT_INIT;
+  const Turn turn(node->turns());
   if (node->in_handler() || !node->has(bundle)) return AM_ERR_BAD_ARG;
   (void)node->poll(bundle);
   return AM_OK;
@@ -160,13 +164,16 @@ int AM_Poll(eb_t bundle) {
 
 int fairlead_am_poll(eb_t bundle) {
   Node* const node = Node::current();
-  if (node == nullptr || node->in_handler() || !node->has(bundle)) return -1;
+  if (node == nullptr) return -1;
+  const Turn turn(node->turns());
+  if (node->in_handler() || !node->has(bundle)) return -1;
   return node->poll(bundle);
 }
 
 int AM_WaitSema(eb_t bundle) {
   Node* const node = Node::current();
   if (node == nullptr) return AM_ERR_NOT_INIT;
+  const Turn turn(node->turns());
   if (node->in_handler() || !node->has(bundle) || bundle->mask != AM_NOTEMPTY) {
     return AM_ERR_BAD_ARG;
   }

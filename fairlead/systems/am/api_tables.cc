@@ -11,6 +11,7 @@
 using fairlead::am::Endpoint;
 using fairlead::am::Node;
 using fairlead::am::Token;
+using fairlead::am::Turn;
 
 namespace {
 
@@ -18,6 +19,7 @@ namespace {
 #define FAIRLEAD_AM_NEED(node, condition)      \
   Node* const node = Node::current();          \
   if (node == nullptr) return AM_ERR_NOT_INIT; \
+  const Turn turn(node->turns());              \
   if (!(condition)) return AM_ERR_BAD_ARG
 
 bool in_table(const Endpoint* endpoint, int index) {
@@ -83,7 +85,7 @@ double AM_Time(void) {
 
 int AM_AllocateBundle(int type, eb_t* bundle) {
   FAIRLEAD_AM_NEED(node, bundle != nullptr && (type == AM_SEQ || type == AM_PAR));
-  if (type == AM_PAR) return AM_ERR_RESOURCE;
+  if (type == AM_PAR && !node->in_handler()) node->turns().share();
   *bundle = node->add_bundle();
   return AM_OK;
 }

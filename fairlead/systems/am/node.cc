@@ -14,6 +14,8 @@ constexpr lci::Chan kDeparturesChan = run::names_of(run::System::am).channels[1]
 constexpr std::size_t kEndpointsMax = 65536;
 // Polls that found nothing, after which a real rank lets others have the processor.
 constexpr std::uint32_t kPatience = 64;
+// A thread that waits in a job with several of them lets the others have a turn so often.
+constexpr Ps kTurn = microseconds(200);
 
 }  // namespace
 
@@ -270,20 +272,22 @@ int Node::tell_all_back(Bundle* bundle) {
   return told;
 }
 
+bool Node::has_for(Bundle* bundle) {
+  const bool came = maps_ != nullptr ? maps_->waits(bundle) : !bundle->kept.empty();
+  return came || !bundle->came_back.empty();
+}
+
 bool Node::await(Bundle* bundle) {
-  while (maps_ != nullptr) {
-    if (maps_->waits(bundle) || !bundle->came_back.empty()) return true;
-    const Post answer =
-        port_.wait({.any_packet = true, .any_change = true, .what = "an Active Message"});
-    if (answer == Post::peer_down) return false;
+  while (has(bundle)) {
+    if (has_for(bundle)) return true;
+    if (maps_ == nullptr) wire_.pump();
+    lci::Until until = {.any_packet = true, .any_change = true, .what = "an Active Message"};
+    // Other threads wait for their turns no longer than this.
+    if (turns_.shared()) until.deadline = port_.now() + kTurn;
+    if (port_.wait(until) == Post::peer_down) return false;
+    if (turns_.shared()) turns_.let_others();
   }
-  while (bundle->kept.empty() && bundle->came_back.empty()) {
-    wire_.pump();
-    const Post answer =
-        port_.wait({.any_packet = true, .any_change = true, .what = "an Active Message"});
-    if (answer == Post::peer_down) return false;
-  }
-  return true;
+  return false;
 }
 
 }  // namespace fairlead::am

@@ -13,6 +13,7 @@
 #include "fairlead/systems/am/implementation.h"
 #include "fairlead/systems/am/maps.h"
 #include "fairlead/systems/am/message.h"
+#include "fairlead/systems/am/turns.h"
 #include "fairlead/systems/am/wire.h"
 
 namespace fairlead::am {
@@ -35,6 +36,9 @@ class Node {
   bool open();
   // Requests that come meanwhile go back; those that other ranks send later do not leave them.
   void close();
+
+  // Held by each call, from before it looks at anything of this object to its end.
+  Turns& turns() { return turns_; }
 
   run::Context& context() { return context_; }
   lci::Port& port() { return port_; }
@@ -66,7 +70,8 @@ class Node {
   void map(Endpoint* endpoint, en_t name) {
     if (maps_ != nullptr) maps_->map(endpoint, name);
   }
-  // Until something waits for a poll of the bundle. False: a rank was lost.
+  // Until something waits for a poll of the bundle; other threads have turns meanwhile. False: a
+  // rank was lost, or another thread has freed the bundle.
   bool await(Bundle* bundle);
 
  private:
@@ -107,12 +112,15 @@ class Node {
   void note_back(Rank to, const Head& head, std::uint32_t status, const std::byte* data);
   void tell_back(const CameBack& back);
   int tell_all_back(Bundle* bundle);
+  // Something waits for a poll of it.
+  bool has_for(Bundle* bundle);
   // A packet that the Port could not deliver.
   void returned_by_port(const lci::Arrival& arrival);
   int run_kept(Bundle* bundle);
   // Other ranks learn that this one leaves.
   void leave();
 
+  Turns turns_;
   run::Context& context_;
   lci::Port& port_;
   const bool free_work_;

@@ -165,12 +165,13 @@ void Runtime::begin() {
     const bool maps = shares_ && (port_.caps(rank).flags & lci::kMappable) != 0;
     void* const theirs = maps && rank != me ? port_.map(rank, kHeapSegment) : nullptr;
     bases_[rank] = rank == me ? heap_ : static_cast<std::byte*>(theirs);
+    if (theirs != nullptr) poll_every_ = kPollEveryMapped;
     if (node_ != nullptr) bases_[rank] = node_->heap(rank);
   }
   bases = bases_.data();
   room = heap_bytes_ - access::kHeapBegin;
   takes_time_ = remote_->takes_time();
-  until_poll = takes_time_ ? 1 : kPollEvery;
+  until_poll = takes_time_ ? 1 : poll_every_;
   parts_ = RangeAllocator(room);
   collectives_.barrier();
   if (node_ != nullptr) node_->all_have_mapped();
@@ -196,7 +197,7 @@ std::byte* Runtime::look(Rank rank, std::uint64_t offset, std::size_t bytes, con
   }
   std::uint32_t& until_glance = takes_time_ ? until_glance_ : until_poll;
   if (until_glance <= 1) {
-    until_glance = kPollEvery;
+    until_glance = poll_every_;
     remote_->glance();
   }
   --until_glance;

@@ -23,8 +23,10 @@ class Runtime : public access::View, private Host {
   // static variables, its stack and its malloc's blocks, too.
   static constexpr std::uint64_t kHeapBytes = std::uint64_t{256} << 20;
   static constexpr std::uint64_t kProgramHeapBytes = std::uint64_t{512} << 20;
-  // Accesses of the short way between two looks at the network.
+  // Accesses between two looks at the network. Where other ranks' heaps are mapped by the Port an
+  // access takes nanoseconds, and a look as long as a hundred of them (bench/splitc_loops.cc).
   static constexpr std::uint32_t kPollEvery = 256;
+  static constexpr std::uint32_t kPollEveryMapped = 2048;
 
   // Where the heap of a process can be read and written: anywhere, or at kOneAddress on every rank,
   // until the process ends; then its pages may be mapped elsewhere, too.
@@ -115,6 +117,7 @@ class Runtime : public access::View, private Host {
   std::vector<std::byte*> bases_;
   // Accesses to mapped heaps take time: none goes the short way.
   bool takes_time_ = false;
+  std::uint32_t poll_every_ = kPollEvery;
   std::uint32_t until_glance_ = kPollEvery;
   std::vector<std::uint64_t> uncounted_;  // View::uncounted, where stores are aggregated
   RangeAllocator parts_;                  // of the heap behind its first page

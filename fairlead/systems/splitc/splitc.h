@@ -13,9 +13,9 @@
 //
 // Where a heap is mapped (ranks of one machine), an access is a load or a store; elsewhere it is a
 // Port's get, put, or an Active Message. Thread: the rank's one. A rank serves others (stores to
-// it, atomic) in every call here that waits and in every 256th access; poll() is for loops without
-// one. Errors: a place outside a heap, ranks that disagree in a call of all, or a lost rank end the
-// job, named.
+// it, atomic) in every call here that waits and in every 256th access (every 2,048th where heaps
+// are mapped, as these are so short); poll() is for loops without one. Errors: a place outside a
+// heap, ranks that disagree in a call of all, or a lost rank end the job, named.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -52,24 +52,49 @@ double seconds();
 // Serves other ranks.
 void poll();
 
+// The long way of an access to one value. It has the value by itself, so that on the short way no
+// address of the value is taken and it stays in a register (bench/splitc_loops.cc).
+namespace far {
+
+template <Plain T>
+[[gnu::noinline, gnu::cold]] T read(std::uint32_t rank, std::uint64_t offset) {
+  T value;
+  access::read(&value, rank, offset, sizeof value);
+  return value;
+}
+template <Plain T>
+[[gnu::noinline, gnu::cold]] void write(std::uint32_t rank, std::uint64_t offset, T value) {
+  access::write(rank, offset, &value, sizeof value);
+}
+template <Plain T>
+[[gnu::noinline, gnu::cold]] void put(std::uint32_t rank, std::uint64_t offset, T value) {
+  access::put(rank, offset, &value, sizeof value, true);
+}
+template <Plain T>
+[[gnu::noinline, gnu::cold]] void store(std::uint32_t rank, std::uint64_t offset, T value) {
+  access::store(rank, offset, &value, sizeof value);
+}
+
+}  // namespace far
+
 // --- One value. read and write return when it is done. ---
 template <Plain T>
 T read(global_ptr<T> from) {
-  T value;
-  if (const std::byte* const at = access::view().at(from.rank(), from.offset(), sizeof value)) {
-    std::memcpy(&value, at, sizeof value);
-  } else {
-    access::read(&value, from.rank(), from.offset(), sizeof value);
+  const std::byte* const at = access::view().at(from.rank(), from.offset(), sizeof(T));
+  if (at == nullptr) [[unlikely]] {
+    return far::read<T>(from.rank(), from.offset());
   }
+  T value;
+  std::memcpy(&value, at, sizeof value);
   return value;
 }
 template <Plain T>
 void write(global_ptr<T> to, const std::type_identity_t<T>& value) {
-  if (std::byte* const at = access::view().at(to.rank(), to.offset(), sizeof value)) {
-    std::memcpy(at, &value, sizeof value);
-  } else {
-    access::write(to.rank(), to.offset(), &value, sizeof value);
+  std::byte* const at = access::view().at(to.rank(), to.offset(), sizeof value);
+  if (at == nullptr) [[unlikely]] {
+    return far::write<T>(to.rank(), to.offset(), value);
   }
+  std::memcpy(at, &value, sizeof value);
 }
 // Begins a read; `to` has the value after sync().
 template <Plain T>
@@ -83,11 +108,11 @@ void get(T* to, global_ptr<T> from) {
 // Begins a write, done after sync(). The value is copied.
 template <Plain T>
 void put(global_ptr<T> to, const std::type_identity_t<T>& value) {
-  if (std::byte* const at = access::view().at(to.rank(), to.offset(), sizeof value)) {
-    std::memcpy(at, &value, sizeof value);
-  } else {
-    access::put(to.rank(), to.offset(), &value, sizeof value, true);
+  std::byte* const at = access::view().at(to.rank(), to.offset(), sizeof value);
+  if (at == nullptr) [[unlikely]] {
+    return far::put<T>(to.rank(), to.offset(), value);
   }
+  std::memcpy(at, &value, sizeof value);
 }
 // A write that nobody here waits for; the target counts its bytes (store_sync).
 template <Plain T>
@@ -101,7 +126,7 @@ void store(global_ptr<T> to, const std::type_identity_t<T>& value) {
       return;
     }
   }
-  access::store(to.rank(), to.offset(), &value, sizeof value);
+  far::store<T>(to.rank(), to.offset(), value);
 }
 
 // --- Many values: `count` of them, contiguous on one rank. ---

@@ -107,6 +107,10 @@ struct Bench {
   std::uint32_t repetitions_real;
   std::uint32_t repetitions_modelled;
   int (*body)(run::Context& context, const BenchOptions& options, Rows& rows);
+  // Another name of it, and what the program vibench calls it, which measures it for other
+  // interfaces (--api); nullptr: none.
+  const char* alias = nullptr;
+  const char* program = nullptr;
 };
 
 // In the order of help.
