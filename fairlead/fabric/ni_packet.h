@@ -32,9 +32,10 @@ struct NiPacket {
   PacketId origin;           // of an image: the packet in the buffer it was made from; or kNoPacket
   std::uint16_t slot_bytes;  // with its payload, at most
   std::uint16_t fetch_bytes;  // the NI fetches these by DMA before it can send; 0: written already
-  Holds holds : 7;
-  bool part : 1;      // of a message that another packet began
-  std::uint8_t uses;  // of its buffer that are not over: sends, the delivery to the host
+  Holds holds : 6;
+  bool any_order : 1;  // its sender does not mind which packets it passes (lci::kAnyOrder)
+  bool part : 1;       // of a message that another packet began
+  std::uint8_t uses;   // of its buffer that are not over: sends, the delivery to the host
   // The two hosts' and NIs' marks.
   bool wants_report : 1;  // the host waits for this one's completion
   bool fetching : 1;      // its data is on its way into the NI

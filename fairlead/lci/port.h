@@ -92,6 +92,10 @@ enum Flag : std::uint32_t {
   kMore = 2,     // another send to the same peer follows at once
   kNoBlock = 4,  // answer again_* instead of waiting for room
   kWord4 = 8,  // of atomics: the word has 4 bytes; operands are cut, the former value extended by 0
+  // Packets to a rank, which have no words of 4 bytes: this one may pass others of this rank and be
+  // passed by them, so that a path of several rails may send it by any (NI engines over udp do).
+  // It still comes exactly once. For parts of long messages that say themselves where they belong.
+  kAnyOrder = kWord4,
   // Packets: they ask for the receiver's processor (InfiniBand's solicited event). Where its port
   // wakes in the model, a direct one interrupts for them even while the rank waits: they are served
   // by a thread of their own, not by who looks. Elsewhere it changes nothing.

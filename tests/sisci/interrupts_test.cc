@@ -1,4 +1,7 @@
 // Interrupts between processes in every world, with data and without, waited for and called back.
+#include <unistd.h>
+
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -178,6 +181,52 @@ bool cause_callbacks(const Owner& mine, Told& told, sci_local_interrupt_t plain,
   std::uint32_t one = 1;
   return good & SISCI_EXPECT(SCI_ERR_OK, port, SCIMemCpy, user.sequence, &one, user.map, 0, 4,
                              SCI_FLAG_ERROR_CHECK);
+}
+
+// As programs for an adapter do: the main thread waits for what a callback sets, and calls nothing.
+TEST_P(SisciInterrupts, are_called_back_while_the_program_makes_no_calls) {
+  run_ranks(GetParam(), 2, [](run::Context& rank) {
+    lci::Port& port = rank.port();
+    // In the model and on loop time does not pass in the program's own code.
+    const bool without_calls = port.doorbell() >= 0;
+    Owner mine(port);
+    Meeting meeting(port);
+    std::atomic<unsigned> called{0};
+    const auto count = [](void* arg, sci_local_interrupt_t, sci_error_t) {
+      ++*static_cast<std::atomic<unsigned>*>(arg);
+      return SCI_CALLBACK_CONTINUE;
+    };
+    unsigned number = kPlain;
+    sci_local_interrupt_t here = nullptr;
+    sci_remote_interrupt_t there = nullptr;
+    bool good = mine.good;
+    good &= SISCI_EXPECT(SCI_ERR_OK, port, SCICreateInterrupt, mine.device, &here, 0, &number,
+                         count, &called, SCI_FLAG_FIXED_INTNO | SCI_FLAG_USE_CALLBACK);
+    good &= meeting.meet();
+    good &= SISCI_EXPECT(SCI_ERR_OK, port, SCIConnectInterrupt, mine.device, &there,
+                         1 - port.self(), 0, kPlain, SCI_INFINITE_TIMEOUT, 0);
+    good &= meeting.meet();
+    for (unsigned lap = 1; good && lap <= 20; ++lap) {
+      if (port.self() == 0) {
+        good &= SISCI_EXPECT(SCI_ERR_OK, port, SCITriggerInterrupt, there, 0);
+      }
+      while (called.load() < lap) {
+        if (without_calls) {
+          usleep(100);
+        } else {
+          const std::uint32_t word = 0;
+          (void)sisci_wait_word(&word, 0, 1, nullptr);
+        }
+      }
+      if (port.self() == 1) {
+        good &= SISCI_EXPECT(SCI_ERR_OK, port, SCITriggerInterrupt, there, 0);
+      }
+    }
+    good &= meeting.meet();
+    good &= PORT_TEST_CHECK(called.load() == 20, port, called.load());
+    SCITerminate();
+    return good;
+  });
 }
 
 TEST_P(SisciInterrupts, are_called_back_in_calls) {

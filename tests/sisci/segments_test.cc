@@ -76,6 +76,16 @@ TEST_P(SisciSegments, are_memory_where_the_path_maps_it) {
     if (!good || !there.connect(mine, 1 - port.self())) return false;
     good &= PORT_TEST_CHECK((sisci_map_is_memory(there.map) == 1) == memory, port, 0);
     good &= PORT_TEST_CHECK(sisci_map_is_memory(mine.map) == 1, port, 0);
+    constexpr unsigned kBoth = SCI_FLAG_CACHE_FLUSH | SCI_FLAG_CACHE_INVALIDATE;
+    const auto sync = [&](sci_error_t code, sci_map_t map, unsigned char* from, std::size_t bytes,
+                          unsigned flags) {
+      return SISCI_EXPECT(code, port, SCICacheSync, map, from, bytes, flags);
+    };
+    good &= sync(SCI_ERR_OK, mine.map, mine.at, kSegmentBytes, kBoth) &&
+            sync(SCI_ERR_OUT_OF_RANGE, mine.map, mine.at + 1, kSegmentBytes, kBoth) &&
+            sync(SCI_ERR_OUT_OF_RANGE, mine.map, mine.at - 1, 1, kBoth) &&
+            sync(SCI_ERR_ILLEGAL_PARAMETER, mine.map, mine.at, 1, 0) &&
+            sync(SCI_ERR_ILLEGAL_PARAMETER, nullptr, mine.at, 1, kBoth);
     // Any part, any number of times, and for reading only.
     sci_map_t part = nullptr;
     sci_error_t error = SCI_ERR_OK;

@@ -228,6 +228,7 @@ bool EngineHardware::take_descriptor(Rank rank, LocalRank& from, const Descripto
   mine.packet.header = posted.header;
   mine.packet.operand = posted.operand;
   mine.packet.cookie = posted.cookie;
+  mine.packet.any_order = posted.any_order;
   mine.packet.id = id;
   mine.packet.origin = kNoPacket;
   mine.packet.holds = Holds::send_buffer;

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,15 +22,22 @@ namespace fairlead::lci {
 namespace {
 
 // How long the helper stays away from a rank that polls by itself, before it looks again whether
-// that has ended: longer and longer, so that a rank which only communicates does not feel it.
-constexpr Ps kNapMin = microseconds(100);
+// that has ended: longer and longer, so that a rank which only communicates does not feel it. The
+// first naps are short, as a rank that polls now and then and sleeps in a call of its own between,
+// such as poll(2), is to be told of what comes meanwhile.
+constexpr Ps kNapFirst = microseconds(20);
 constexpr Ps kNapMax = microseconds(800);
+// Before it asks again for what another had no room for.
+constexpr Ps kRoomNap = microseconds(100);
 // Polls in a row, before the rank gets its turn.
 constexpr int kRounds = 16;
 // Who wants its turn spins so often before it sleeps: a poll is short.
 constexpr int kSpins = 100;
 // How often who hands its turn over gives its processor away before it takes it to be unwanted.
 constexpr int kYields = 1000;
+
+// Naps end when they should: by default Linux adds up to 50 us to each.
+void ask_for_exact_naps() { (void)::prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); }
 
 // The helper runs for microseconds at a time: with a short slice Linux (6.12 and later) lets it run
 // at once where a rank computes on the same processor. Elsewhere it is refused or does nothing.
@@ -213,7 +221,7 @@ void WakeHelper::nap(Ps length) const {
 
 // Returns once the rank has not polled for a while: it computes, or is inside a long call.
 void WakeHelper::nap_while_it_polls() const {
-  for (Ps length = kNapMin; !stop_.load(); length = std::min(length + length, kNapMax)) {
+  for (Ps length = kNapFirst; !stop_.load(); length = std::min(length + length, kNapMax)) {
     const std::uint64_t before = polls_.load(std::memory_order_relaxed);
     nap(length);
     if (polls_.load(std::memory_order_relaxed) == before) break;
@@ -286,6 +294,7 @@ void WakeHelper::ring_doorbell() {
 void WakeHelper::run() {
   (void)::pthread_setname_np(::pthread_self(), "fairlead-wake");
   ask_for_short_slices();
+  ask_for_exact_naps();
   if (hooks_.begin != nullptr) hooks_.begin(hooks_.context);
   mutex_.lock();
   take_over(::pthread_self());
@@ -306,7 +315,7 @@ void WakeHelper::run() {
     } else if (policy_ == Wake::immediate) {
       // It could not be taken yet: what it needs is another's to give.
       unlock();
-      nap(kNapMin);
+      nap(kRoomNap);
       take_turn();
     }
     if (rings()) ring_doorbell();

@@ -15,10 +15,15 @@ CopyStripes::CopyStripes(Peer nodes, std::uint32_t rails)
   if (rails > 1) pairs_.resize(nodes);
 }
 
-CopyStripes::Order CopyStripes::order_of(const fabric::ClientHeader& header) {
+CopyStripes::Order CopyStripes::order_of(const fabric::NiPacket& packet) {
+  const fabric::ClientHeader& header = packet.header.client;
   if (header.kind != fabric::PacketKind::data) return Order::any;
+  const bool is_long = header.size >= kPieceBytesMin;
+  if (header.chan < kClientChannels) {
+    return packet.any_order && is_long ? Order::piece : Order::any;
+  }
   const bool after = (header.words[3] & kAsksAfter) != 0;
-  const bool spreads = rail_of(header) != 0 || header.size >= kPieceBytesMin;
+  const bool spreads = rail_of(packet) != 0 || is_long;
   switch (header.chan) {
     case kPutChan:
       if (after) return Order::behind;
@@ -36,8 +41,9 @@ CopyStripes::Order CopyStripes::order_of(const fabric::ClientHeader& header) {
   }
 }
 
-std::uint32_t CopyStripes::rail_of(const fabric::ClientHeader& header) {
-  return rail_asked(header.words[3]);
+std::uint32_t CopyStripes::rail_of(const fabric::NiPacket& packet) {
+  const fabric::ClientHeader& header = packet.header.client;
+  return header.chan < kClientChannels ? 0 : rail_asked(header.words[3]);
 }
 
 std::uint64_t CopyStripes::add(Peer node, PacketId id, Peer flow) {

@@ -1,4 +1,5 @@
-// Packets of long copies between two NI engines that several rails join. Copies need no order:
+// Packets of long copies between two NI engines that several rails join, and clients' long packets
+// that may come in any order (kAnyOrder in port.h), which are pieces as these are. They need none:
 // where some are under way by the flow that all packets of a pair share, the next go by whichever
 // flow has room, of which each further rail has one (with numbers, a window, round trips of its
 // own). A rail that falls silent has its packets taken over by the others. A copy that names a rail
@@ -65,9 +66,9 @@ class CopyStripes {
     piece,   // it may pass them, and they may pass it: part of a copy
     behind,  // not before them
   };
-  static Order order_of(const fabric::ClientHeader& header);
+  static Order order_of(const fabric::NiPacket& packet);
   // The rail that a piece names, counted from 1; 0: none.
-  static std::uint32_t rail_of(const fabric::ClientHeader& header);
+  static std::uint32_t rail_of(const fabric::NiPacket& packet);
 
   // Pieces are on their way or wait: from now on all of the pair's do.
   bool busy(Peer node) const {

@@ -2,6 +2,7 @@
 // rates, and when one falls silent; and what must come behind them does.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -354,6 +355,57 @@ TEST_F(EngineRailsTest, PutsIntoTheRanksOwnMemoryTravelByBothRails) {
     put(kPrivate);
     EXPECT_TRUE(memory == here_);
   }));
+}
+
+// Parts of a client's message that say themselves where they belong: each comes once, and those
+// behind the first few by either rail.
+TEST_F(EngineRailsTest, PacketsInAnyOrderTravelByBothRailsAndComeOnce) {
+  struct Taken {
+    std::byte* to;
+    std::size_t bytes = 0;
+    bool in_order = true;
+  } taken{there_};
+  port(1).bind(4,
+               {[](void* context, Packet*, const Arrival& arrival) {
+                  auto& into = *static_cast<Taken*>(context);
+                  into.in_order &= arrival.words[0] == into.bytes;
+                  std::memcpy(into.to + arrival.words[0], arrival.data.data(), arrival.data.size());
+                  into.bytes += arrival.data.size();
+                  return Keep::no;
+                },
+                &taken},
+               {});
+  const auto send_all = [&](std::uint32_t flags) {
+    taken.bytes = 0;
+    std::memset(there_, 0, kBytes);
+    const std::size_t part = port(0).caps(1).mtu_bytes;
+    for (std::size_t at = 0; at < kBytes; at += part) {
+      const Piece piece{here_.data() + at, std::min(part, kBytes - at)};
+      const Words words = {static_cast<std::uint32_t>(at)};
+      Packet* packet = nullptr;
+      while ((packet = port(0).alloc({1}, Lane::request, piece.size, kNoBlock)) == nullptr) turn();
+      EXPECT_EQ(port(0).send(packet, 4, words, 0, {&piece, 1}, nullptr, flags | kNoBlock),
+                Post::done);
+    }
+    const std::int64_t last = monotonic_ns() + 20'000'000'000;
+    while (taken.bytes < kBytes && monotonic_ns() < last) turn();
+    for (int i = 0; i < 200; ++i) turn();
+    EXPECT_EQ(taken.bytes, kBytes);
+    EXPECT_TRUE(is_there());
+  };
+  EXPECT_TRUE(both_carry(0, 4, [&] { send_all(kAnyOrder); }));
+  for (const auto& end : wires_) {
+    end[0]->lose_every = 23;
+    end[1]->lose_every = 19;
+  }
+  send_all(kAnyOrder);
+  // Without the flag a pair's packets keep their order, and with it one rail.
+  for (std::size_t rail = 0; rail < 2; ++rail) (void)sent_bytes(0, rail);
+  taken.in_order = true;
+  send_all(kNoFlags);
+  EXPECT_TRUE(taken.in_order);
+  EXPECT_LT(sent_bytes(0, 1), kBytes / 16);
+  EXPECT_EQ(fatal_, "");
 }
 
 // --- The books, by hand

@@ -174,6 +174,7 @@ class alignas(kCacheLine) NiPort final
     // The data is in a packet buffer by now: the caller's memory is its own again.
     complete(mine, chan, words, total);
     mine.part = (flags & kPart) != 0;
+    mine.any_order = (flags & kAnyOrder) != 0;
     if (mine.part) ++counters_.parts_sent;
     if constexpr (Transfer::kHasQueues) mine.operand = flags >> kQueueShift;
     if (mine.for_group) {

@@ -44,8 +44,7 @@ class NiStripes {
       return false;
     auto& packet = ni().packet(id);
     const Peer node = packet.peer;
-    const fabric::ClientHeader& header = packet.header.client;
-    switch (CopyStripes::order_of(header)) {
+    switch (CopyStripes::order_of(packet)) {
       case CopyStripes::Order::any:
         return false;
       case CopyStripes::Order::behind:
@@ -55,7 +54,7 @@ class NiStripes {
       case CopyStripes::Order::piece:
         break;
     }
-    const std::uint32_t rail = CopyStripes::rail_of(header);
+    const std::uint32_t rail = CopyStripes::rail_of(packet);
     const Peer flow =
         rail == 0 || rail > books_.rails() ? CopyStripes::kAnyFlow : ni().flow_by(node, rail - 1);
     const bool any = flow == CopyStripes::kAnyFlow;

@@ -155,7 +155,8 @@ Device::Sent Direct::push_data(Request& send, std::uint32_t flags) {
                               static_cast<std::uint32_t>(send.moved),
                               static_cast<std::uint32_t>(send.moved >> 32)};
     // The offer was the message's first packet.
-    if (!send_part(send, words, size, flags | lci::kPart | (last ? 0u : lci::kMore))) {
+    if (!send_part(send, words, size,
+                   flags | lci::kPart | lci::kAnyOrder | (last ? 0u : lci::kMore))) {
       return Sent::blocked;
     }
     send.moved += size;

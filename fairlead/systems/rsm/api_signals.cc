@@ -98,6 +98,32 @@ int wait_for_any(Node& node, pollfd* fds, nfds_t count, int timeout, int* ready)
   }
 }
 
+int get_descriptor(void* segment, struct pollfd* fd) {
+  const Call call;
+  if (!call) return kNoJob;
+  const Handle handle = number_of(segment);
+  Signals* const signals = call->signals(handle);
+  if (signals == nullptr) return RSMERR_BAD_SEG_HNDL;
+  if (fd == nullptr) return RSMERR_BAD_ADDR;
+  const auto* const exported = call->exports().find(handle);
+  if (exported != nullptr && !exported->published) return RSMERR_SEG_NOT_PUBLISHED;
+  const int descriptor = signals->descriptor();
+  if (descriptor < 0) return RSMERR_INSUFFICIENT_RESOURCES;
+  ++signals->polls;
+  *fd = {descriptor, POLLIN | POLLRDNORM, 0};
+  return RSM_SUCCESS;
+}
+
+int release_descriptor(void* segment) {
+  const Call call;
+  if (!call) return kNoJob;
+  Signals* const signals = call->signals(number_of(segment));
+  if (signals == nullptr) return RSMERR_BAD_SEG_HNDL;
+  if (signals->polls == 0) return RSMERR_BAD_ARGS_ERRORS;
+  --signals->polls;
+  return RSM_SUCCESS;
+}
+
 }  // namespace
 }  // namespace fairlead::rsm
 
@@ -128,28 +154,14 @@ int rsm_intr_signal_wait_pollfd(struct pollfd fds[], nfds_t count, int timeout, 
   return fairlead::rsm::wait_for_any(*node, fds, count, timeout, ready);
 }
 int rsm_memseg_get_pollfd(void* segment, struct pollfd* fd) {
-  const Call call;
-  if (!call) return kNoJob;
-  const Handle handle = number_of(segment);
-  fairlead::rsm::Signals* const signals = call->signals(handle);
-  if (signals == nullptr) return RSMERR_BAD_SEG_HNDL;
-  if (fd == nullptr) return RSMERR_BAD_ADDR;
-  const auto* const exported = call->exports().find(handle);
-  if (exported != nullptr && !exported->published) return RSMERR_SEG_NOT_PUBLISHED;
-  const int descriptor = signals->descriptor();
-  if (descriptor < 0) return RSMERR_INSUFFICIENT_RESOURCES;
-  ++signals->polls;
-  *fd = {descriptor, POLLIN | POLLRDNORM, 0};
-  return RSM_SUCCESS;
+  const int code = fairlead::rsm::get_descriptor(segment, fd);
+  if (code == RSM_SUCCESS) fairlead::rsm::Node::join()->add_descriptors(1);
+  return code;
 }
 int rsm_memseg_release_pollfd(void* segment) {
-  const Call call;
-  if (!call) return kNoJob;
-  fairlead::rsm::Signals* const signals = call->signals(number_of(segment));
-  if (signals == nullptr) return RSMERR_BAD_SEG_HNDL;
-  if (signals->polls == 0) return RSMERR_BAD_ARGS_ERRORS;
-  --signals->polls;
-  return RSM_SUCCESS;
+  const int code = fairlead::rsm::release_descriptor(segment);
+  if (code == RSM_SUCCESS) fairlead::rsm::Node::join()->add_descriptors(-1);
+  return code;
 }
 
 int rsm_wait_word(const uint64_t* word, uint64_t was, int timeout) {

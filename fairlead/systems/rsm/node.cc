@@ -93,6 +93,15 @@ Node* Node::join() {
   return &node;
 }
 
+void Node::add_descriptors(int count) {
+  const bool had_any = descriptors_ > 0;
+  descriptors_ += count;
+  const bool has_any = descriptors_ > 0;
+  // Where time passes in calls only, a signal (kUrgent) needs no poll as it is.
+  if (has_any == had_any || !port_.shareable()) return;
+  port_.wake(has_any ? lci::Wake::immediate : lci::Wake::watchdog, Ps{0});
+}
+
 // --- Messages.
 
 void Node::received(Rank from, const Message& message) {

@@ -39,6 +39,10 @@ class Node {
   void leave();
   bool left() const { return left_; }
 
+  // The program has one descriptor of signals more or less, for poll(2). With any, what comes while
+  // it sleeps there is served at once: it makes no call that would. Not in the port's turn.
+  void add_descriptors(int count);
+
   // Takes a signal where one is pending, else waits up to `timeout` ms for one; -1: for ever.
   int wait(Handle handle, int timeout);
   // nullptr: neither an export's nor an import's handle.
@@ -83,6 +87,7 @@ class Node {
   Counter came_to_leave_;      // of rank 0
   Counter all_left_;
   bool left_ = false;
+  int descriptors_ = 0;
 };
 
 }  // namespace fairlead::rsm

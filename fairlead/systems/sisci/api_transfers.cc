@@ -1,4 +1,5 @@
 // Maps, sequences, copies and DMA.
+#include <cstdint>
 #include <vector>
 
 #include "fairlead/systems/sisci/call.h"
@@ -9,6 +10,7 @@ using fairlead::pointer_of;
 using fairlead::sisci::call;
 using fairlead::sisci::call_adapter;
 using fairlead::sisci::DmaTransfer;
+using fairlead::sisci::Map;
 using fairlead::sisci::Process;
 
 namespace fairlead::sisci {
@@ -156,6 +158,20 @@ void SCIFlush(sci_sequence_t sequence, unsigned int flags) {
 
 // What is read comes from the segment each time.
 void SCIFlushReadBuffers(sci_sequence_t) {}
+
+void SCICacheSync(sci_map_t map, void* addr, size_t length, unsigned int flags,
+                  sci_error_t* error) {
+  call(error, {flags, SCI_FLAG_CACHE_FLUSH | SCI_FLAG_CACHE_INVALIDATE}, [&](Process& process) {
+    const Map* const found = process.maps().find(number_of(map));
+    if (found == nullptr || flags == 0) return SCI_ERR_ILLEGAL_PARAMETER;
+    // As numbers: an address below the map's is far behind its end.
+    const std::size_t at =
+        reinterpret_cast<std::uintptr_t>(addr) - reinterpret_cast<std::uintptr_t>(found->at);
+    if (at > found->size || length > found->size - at) return SCI_ERR_OUT_OF_RANGE;
+    (void)process.port().poll();
+    return SCI_ERR_OK;
+  });
+}
 
 // --- Copies.
 

@@ -22,12 +22,15 @@ template <class Body>
 void call(sci_error_t* error, const Flags& flags, Body&& body) {
   Process* const process = Process::current();
   sci_error_t code = SCI_ERR_NOT_INITIALIZED;
+  bool calls_back = false;
   if (process != nullptr && !process->left()) {
     const lci::PortTurn turn(process->port());
     code = flags.check();
     if (code == SCI_ERR_OK) code = body(*process);
     process->callbacks().run();
+    calls_back = code == SCI_ERR_OK && (flags.given & SCI_FLAG_USE_CALLBACK) != 0;
   }
+  if (calls_back) process->serve_callbacks();
   if (error != nullptr) *error = code;
 }
 

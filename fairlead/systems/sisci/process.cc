@@ -50,7 +50,8 @@ Process::Process(run::Context& context)
       maps_(port_, locals_, remotes_, transfers_, regions_),
       interrupts_(port_, mailbox_, callbacks_, waiting_, devices_),
       queues_(callbacks_, waiting_, devices_, locals_, remotes_, transfers_),
-      leaving_(port_.self() == 0 ? port_.size() : 0) {}
+      leaving_(port_.self() == 0 ? port_.size() : 0),
+      thread_(port_, callbacks_) {}
 
 Process* Process::join() {
   if (Process* const process = current(); process != nullptr) return process;
@@ -114,6 +115,7 @@ void Process::received(Rank from, const Message& message) {
 }
 
 void Process::leave() {
+  thread_.stop();
   queues_.remove_all();
   maps_.unmap_all();
   remotes_.disconnect_all();

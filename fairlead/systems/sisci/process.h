@@ -6,6 +6,7 @@
 
 #include "fairlead/base/foreign_mappings.h"
 #include "fairlead/run/context.h"
+#include "fairlead/systems/sisci/callback_thread.h"
 #include "fairlead/systems/sisci/dma_queues.h"
 #include "fairlead/systems/sisci/interrupts.h"
 #include "fairlead/systems/sisci/local_segments.h"
@@ -38,6 +39,12 @@ class Process {
   // Ends what there is, meets all other processes, and serves them until then.
   void leave();
   bool left() const { return left_; }
+
+  // From now on callbacks run without calls, where that can be. Not in the port's turn.
+  void serve_callbacks() {
+    // A callback's own calls, too, come here, in its turn.
+    if (!thread_.started() && !callbacks_.running()) thread_.start();
+  }
 
   lci::Port& port() { return port_; }
   Callbacks& callbacks() { return callbacks_; }
@@ -72,6 +79,7 @@ class Process {
   std::vector<bool> leaving_;  // of rank 0: who has called leave()
   bool all_left_ = false;
   bool left_ = false;
+  CallbackThread thread_;  // ends first
 };
 
 }  // namespace fairlead::sisci

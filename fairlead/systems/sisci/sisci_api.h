@@ -75,9 +75,15 @@ extern "C" {
 #define SCI_FLAG_BLOCK_READ 0x20000000u             /* from the remote segment */
 #define SCI_FLAG_ERROR_CHECK 0x40000000u /* what was copied is there on return, or an error */
 #define SCI_FLAG_THREAD_SAFE 0x80000000u
+/* Of SCICacheSync only. */
+#define SCI_FLAG_CACHE_FLUSH 0x00000001u
+#define SCI_FLAG_CACHE_INVALIDATE 0x00000002u
 
 #define SCI_LOCAL_HOST 0xFFFFFFFFu /* as a node id: the caller's own */
 #define SCI_INFINITE_TIMEOUT 0xFFFFFFFFu
+/* As a node id for SCI_FLAG_BROADCAST, which is not implemented. */
+#define DIS_BROADCAST_NODEID_GROUP_ALL 0x0FFFFFFFu
+#define DIS_DMA_MAX_VECLEN 256u       /* programs' arrays; longer ones will do as well */
 #define SISCI_ADAPTERS_MAX 16u        /* legal adapter numbers are below; there is number 0 */
 #define SISCI_INTERRUPT_DATA_MAX 256u /* bytes of a data interrupt */
 
@@ -157,6 +163,11 @@ sci_sequence_status_t SCICheckSequence(sci_sequence_t sequence, unsigned int fla
 void SCIStoreBarrier(sci_sequence_t sequence, unsigned int flags);
 void SCIFlush(sci_sequence_t sequence, unsigned int flags);
 void SCIFlushReadBuffers(sci_sequence_t sequence);
+
+/* What others stored into these bytes of a local map is to be seen here, and the other way round:
+ * flags SCI_FLAG_CACHE_INVALIDATE and SCI_FLAG_CACHE_FLUSH. Memory is coherent here; where peers'
+ * copies come in calls, they come in this one. SCI_ERR_OUT_OF_RANGE: not within the map. */
+void SCICacheSync(sci_map_t map, void* addr, size_t length, unsigned int flags, sci_error_t* error);
 
 /* --- Copies between this process's memory and a map, whose offsets these are. Flags: BLOCK_READ
  * (from the map), ERROR_CHECK. SCI_ERR_TRANSFER_FAILED. On return memAddr may be used again, and

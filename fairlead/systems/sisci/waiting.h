@@ -10,8 +10,9 @@
 
 namespace fairlead::sisci {
 
-// Calls of the program's functions wait here until a call of the API is about to end, or waits:
-// upcalls may not run them, as they may call the API themselves.
+// Calls of the program's functions wait here until a call of the API is about to end, or waits, or
+// a thread of their own runs them (callback_thread.h): upcalls may not, as they may call the API
+// themselves. One at a time, in the port's turn.
 class Callbacks {
  public:
   using Task = std::function<void()>;
@@ -19,6 +20,8 @@ class Callbacks {
   void add(Task task) { tasks_.push_back(std::move(task)); }
   // Asked before each run(): adds what is due.
   void add_source(Task source) { sources_.push_back(std::move(source)); }
+  // In the port's turn: one runs now, on whatever thread.
+  bool running() const { return running_; }
   // Nothing from within a callback: they do not nest.
   void run() {
     if (running_) return;
