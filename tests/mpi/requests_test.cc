@@ -271,15 +271,15 @@ TEST_P(Requests, CancelledAndFreed) {
     MPI_Recv(&got, 1, MPI_INT, 1 - rank, 3, comm, MPI_STATUS_IGNORE);
     good &= MPI_TEST_CHECK(got == 1 - rank, rank, got);
     MPI_Comm_free(&comm);
-    // All that was sent has come when the other's has, and a round trip after it.
-    for (int i = 0; i < 4; ++i) MPI_Barrier(MPI_COMM_WORLD);
-    while (in.back() != pattern(in.size() - 1, static_cast<unsigned>(1 - rank))) {
+    // The job's time limit ends a wait for bytes that do not come. The last ones may come first: a
+    // network that loses packets brings the pieces of a copy in any order.
+    const std::vector<unsigned char> sent = patterned(100000, static_cast<unsigned>(1 - rank));
+    while (in != sent) {
       int flag = 0;
       MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    return good &&
-           MPI_TEST_CHECK(in == patterned(100000, static_cast<unsigned>(1 - rank)), rank, 0);
+    return good;
   });
 }
 

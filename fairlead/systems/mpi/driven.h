@@ -7,6 +7,8 @@
 
 namespace fairlead::mpi {
 
+struct Request;
+
 class Driven {
  public:
   enum class Step : std::uint8_t { none, moved, over };
@@ -19,6 +21,9 @@ class Driven {
   // Does what can be done without waiting. Called by the engine, outside upcalls, one at a time.
   // After `over` it is not called again.
   virtual Step advance() = 0;
+  // A receive without whose end advance() does nothing, where there is one: who waits for this work
+  // may wait for that by the short ways of messages. nullptr: there is none, or more than one.
+  virtual Request* awaited() const { return nullptr; }
 
   ListLink<Driven> link;  // the engine's
 };

@@ -49,8 +49,24 @@ void Engine::set_layout(Request& request, const Layout* layout) {
 
 void Engine::wait_slow(Request& request, const char* call) {
   request.awaited = true;
-  while (!request.done()) (void)wait_until({}, call, {&request});
+  const bool is_driven = short_ways_ && request.kind > RequestKind::constant;
+  while (!request.done()) {
+    if (is_driven && follow_driven(request)) break;
+    (void)wait_until({}, call, {&request});
+  }
   wait_is_over();
+}
+
+// Receives what the only work under way waits for by short ways, one message after the other. True:
+// `request` is done.
+bool Engine::follow_driven(const Request& request) {
+  while (!driving_ && !driven_.empty() && AllDriven::next(driven_.front()) == nullptr) {
+    Request* const awaited = driven_.front()->awaited();
+    if (awaited == nullptr || !direct_.receive_straight(*awaited)) return false;
+    advance_driven();
+    if (request.done()) return true;
+  }
+  return false;
 }
 
 bool Engine::wait_a_while(Request& request, Ps deadline, const char* call) {

@@ -404,6 +404,7 @@ class Engine {
   // The request's next message lies so; nullptr: in a row.
   static void set_layout(Request& request, const Layout* layout);
   void wait_slow(Request& request, const char* call);
+  bool follow_driven(const Request& request);
   // What the port's wait() answered; done when there was something to do instead.
   Post wait_until(lci::Until until, const char* call, const WaitsFor& of);
 

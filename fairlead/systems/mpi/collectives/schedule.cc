@@ -33,7 +33,7 @@ Schedule::~Schedule() {
   std::uint64_t bytes = steps_->acts.size() * sizeof(Act);
   for (const Piece& each : steps_->memory) bytes += each.second;
   if (spare.size() >= kSchedulesKept || bytes > kScheduleBytesMax) return;
-  steps_->acts.clear();
+  steps_->clear();
   spare.push_back(std::move(steps_));
 }
 
@@ -67,6 +67,12 @@ Driven::Step Schedule::advance() {
   return Step::over;
 }
 
+Request* Schedule::awaited() const {
+  if (next_ == steps_->acts.size() || steps_->acts[next_].what != What::end) return nullptr;
+  const Message& message = *steps_->acts[next_].message;
+  return message.is_send ? nullptr : message.request;
+}
+
 // False: it has to wait, and nothing has happened.
 bool Schedule::act(const Act& act) {
   switch (act.what) {
@@ -87,7 +93,7 @@ bool Schedule::act(const Act& act) {
       std::memmove(act.to, act.from, act.size);
       break;
     case What::call:
-      calls_[static_cast<std::size_t>(act.member)]();
+      steps_->calls[static_cast<std::size_t>(act.member)]();
       break;
     case What::combine:
       operand_.combine(act.from, act.higher, act.to, act.size);
@@ -122,10 +128,11 @@ bool Schedule::finish(Message& message) {
 }
 
 // What an earlier schedule left is at hand.
-Recorder::Recorder(Schedule& schedule) : schedule_(schedule), size_(schedule.comm_.size) {
-  for (Schedule::Message& each : schedule.steps_->messages) ended_.push_back(&each);
-  for (const Schedule::Piece& each : schedule.steps_->memory) {
-    spare_.emplace_back(each.first.get(), each.second);
+Recorder::Recorder(Schedule& schedule)
+    : schedule_(schedule), steps_(*schedule.steps_), size_(schedule.comm_.size) {
+  for (Schedule::Message& each : steps_.messages) steps_.ended.push_back(&each);
+  for (const Schedule::Piece& each : steps_.memory) {
+    steps_.spare.emplace_back(each.first.get(), each.second);
   }
 }
 
@@ -138,33 +145,32 @@ void Recorder::exchange(int to, const void* out, std::uint64_t out_size, int fro
 
 Recorder::Pending Recorder::begin_receive(int from, void* to, std::uint64_t size) {
   const Pending message = make();
-  schedule_.steps_->acts.push_back(
+  steps_.acts.push_back(
       {Schedule::What::receive, first_ + from, message, nullptr, nullptr, to, size});
   return message;
 }
 
 Recorder::Pending Recorder::begin_send(int to, const void* from, std::uint64_t size) {
   const Pending message = make();
-  schedule_.steps_->acts.push_back(
-      {Schedule::What::send, first_ + to, message, from, nullptr, nullptr, size});
+  steps_.acts.push_back({Schedule::What::send, first_ + to, message, from, nullptr, nullptr, size});
   return message;
 }
 
 Recorder::Pending Recorder::make() {
-  if (ended_.empty()) return &schedule_.steps_->messages.emplace_back();
-  const Pending found = ended_.back();
-  ended_.pop_back();
+  if (steps_.ended.empty()) return &steps_.messages.emplace_back();
+  const Pending found = steps_.ended.back();
+  steps_.ended.pop_back();
   return found;
 }
 
 void Recorder::end(Pending message, std::uint64_t) {
-  schedule_.steps_->acts.push_back({Schedule::What::end, 0, message, nullptr, nullptr, nullptr, 0});
-  ended_.push_back(message);
+  steps_.acts.push_back({Schedule::What::end, 0, message, nullptr, nullptr, nullptr, 0});
+  steps_.ended.push_back(message);
 }
 
 void Recorder::copy(void* to, const void* from, std::uint64_t size) {
   if (size == 0 || to == from) return;
-  schedule_.steps_->acts.push_back({Schedule::What::copy, 0, nullptr, from, nullptr, to, size});
+  steps_.acts.push_back({Schedule::What::copy, 0, nullptr, from, nullptr, to, size});
 }
 
 void Recorder::combine(const Operand& operand, const void* lower, const void* higher, void* out,
@@ -174,28 +180,26 @@ void Recorder::combine(const Operand& operand, const void* lower, const void* hi
     schedule_.user_ = *operand.user;
     schedule_.operand_.user = &schedule_.user_;
   }
-  schedule_.steps_->acts.push_back(
-      {Schedule::What::combine, 0, nullptr, lower, higher, out, count});
+  steps_.acts.push_back({Schedule::What::combine, 0, nullptr, lower, higher, out, count});
 }
 
 void Recorder::call(std::function<void()> what) {
-  const auto number = static_cast<int>(schedule_.calls_.size());
-  schedule_.calls_.push_back(std::move(what));
-  schedule_.steps_->acts.push_back(
-      {Schedule::What::call, number, nullptr, nullptr, nullptr, nullptr, 0});
+  const auto number = static_cast<int>(steps_.calls.size());
+  steps_.calls.push_back(std::move(what));
+  steps_.acts.push_back({Schedule::What::call, number, nullptr, nullptr, nullptr, nullptr, 0});
 }
 
 Recorder::Memory::Memory(Recorder& recorder, std::uint64_t size) : recorder_(recorder) {
-  for (Piece& each : recorder.spare_) {
+  for (Piece& each : recorder.steps_.spare) {
     if (each.second < size) continue;
     piece_ = each;
-    each = recorder.spare_.back();
-    recorder.spare_.pop_back();
+    each = recorder.steps_.spare.back();
+    recorder.steps_.spare.pop_back();
     return;
   }
   auto made = std::make_unique_for_overwrite<std::byte[]>(size);
   piece_ = {made.get(), size};
-  recorder.schedule_.steps_->memory.emplace_back(std::move(made), size);
+  recorder.steps_.memory.emplace_back(std::move(made), size);
 }
 
 }  // namespace fairlead::mpi

@@ -36,6 +36,7 @@ class Schedule final : public Task, public Driven {
   // MPI knows no cancelled collectives.
   int cancel(const Call& call) override;
   Step advance() override;
+  Request* awaited() const override;
 
  private:
   friend class Recorder;
@@ -58,8 +59,6 @@ class Schedule final : public Task, public Driven {
   std::size_t next_ = 0;
   Operand operand_{};
   UserOperation user_;  // of the operand; the program may free its own
-  std::vector<std::shared_ptr<void>> kept_;
-  std::vector<std::function<void()>> calls_;
 };
 
 // The tag of the next schedule of a communicator.
@@ -95,9 +94,7 @@ class Recorder {
   // An object that lives as long as the schedule.
   template <class T, class... Arguments>
   T& keep(Arguments&&... arguments) {
-    auto made = std::make_shared<T>(std::forward<Arguments>(arguments)...);
-    schedule_.kept_.push_back(made);
-    return *made;
+    return steps_.kept.make<T>(std::forward<Arguments>(arguments)...);
   }
   // Something local; what it refers to is kept.
   void call(std::function<void()> what);
@@ -118,10 +115,9 @@ class Recorder {
   Pending make();
 
   Schedule& schedule_;
+  ScheduleSteps& steps_;
   int first_ = 0;
   int size_;
-  std::vector<Pending> ended_;
-  std::vector<Piece> spare_;  // memory that what was recorded so far is done with
 };
 
 // While it lives, algorithms see consecutive members of the communicator only, of which this is
@@ -147,7 +143,7 @@ class Recorder::Part {
 class Recorder::Memory {
  public:
   Memory(Recorder& recorder, std::uint64_t size);
-  ~Memory() { recorder_.spare_.push_back(piece_); }
+  ~Memory() { recorder_.steps_.spare.push_back(piece_); }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
