@@ -50,6 +50,11 @@ const Class* class_of(char name) {
   return found == std::end(kClasses) ? nullptr : found;
 }
 
+Class class_like_s(std::int64_t keys) {
+  const Class& small = kClasses[0];
+  return {'-', keys, keys * small.key_end / small.keys, small.first, {}, false};
+}
+
 std::vector<std::int32_t> make_keys(const Class& of, std::int64_t begin, std::int64_t end) {
   std::vector<std::int32_t> keys(static_cast<std::size_t>(end - begin));
   std::uint64_t state = state_after(kNumbersPerKey * static_cast<std::uint64_t>(begin));

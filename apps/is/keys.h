@@ -21,10 +21,13 @@ struct Class {
   std::int64_t key_end;  // keys are below
   int first;             // the ranking's number in the checks begins with
   std::array<Check, 5> checks;
+  bool published = true;  // there are checks
 };
 
 // nullptr: there is no such class here.
 const Class* class_of(char name);
+// With `keys` keys, a power of two, as dense as those of class S; nothing of it is published.
+Class class_like_s(std::int64_t keys);
 
 // Keys [begin, end) of those of the class.
 std::vector<std::int32_t> make_keys(const Class& of, std::int64_t begin, std::int64_t end);

@@ -57,6 +57,17 @@ class Infiniband(unittest.TestCase):
         self.assertLess(newgen, 1.05 * seconds("--dsm-protocol", "async"))
         self.assertGreater(seconds("--dsm-protocol", "newgen", "--dsm-faithful"), 1.5 * newgen)
 
+    def test_fibers_share_pages_at_the_times_of_processes(self):
+        def seen(body):
+            answer = fairlead("run", "-n", "3", "--on", "infiniband-pcie", "--body", body,
+                              str(BIN / "pages_handles"), "--pages", "12", "--rounds", "10",
+                              "--json")
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            return json_lines(answer.stdout)[0]
+        fibers = seen("fiber")
+        self.assertGreater(fibers["page_us"], 0)
+        self.assertEqual(fibers, seen("process"))
+
     def test_the_bus_alone_is_another(self):
         first, second = (tomllib.loads((SOURCE / "platforms" / f"{name}.toml").read_text())
                          for name in NAMES)
