@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -13,7 +12,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/wait_ladder.h"
@@ -142,34 +140,20 @@ void WakeHelper::fail(const char* what, int error) const {
 }
 
 void WakeHelper::start(const Target& target) {
-  if (hooks_.one_thread || thread_.joinable() || stop_.load()) return;
+  if (hooks_.one_thread || thread_.started() || stop_.load()) return;
   target_ = target;
-  process_ = ::getpid();
   nudge_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!nudge_.valid()) fail("a descriptor", errno);
-  // Signals are for the program's own threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  int error = 0;
-  try {
-    thread_ = std::thread(&WakeHelper::run, this);
-  } catch (const std::system_error& refused) {
-    error = refused.code().value();
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const int error = thread_.start("fairlead-wake", [this] { run(); });
   if (error != 0) fail("a thread", error);
 }
 
 void WakeHelper::stop() {
   stop_.store(true);
-  if (!thread_.joinable()) return;
+  if (!thread_.started()) return;
   // In a child that the rank forked there is no such thread; in the helper itself nobody waits for
   // it, and it keeps its turn until the process ends.
-  if (process_ != ::getpid() || thread_.get_id() == std::this_thread::get_id()) {
-    return thread_.detach();
-  }
+  if (!thread_.runs() || thread_.is_current()) return thread_.join();
   const bool was_mine = mine();
   const std::uint32_t depth = was_mine ? depth_ : 0;
   if (!was_mine) mutex_.lock();
@@ -292,7 +276,6 @@ void WakeHelper::ring_doorbell() {
 }
 
 void WakeHelper::run() {
-  (void)::pthread_setname_np(::pthread_self(), "fairlead-wake");
   ask_for_short_slices();
   ask_for_exact_naps();
   if (hooks_.begin != nullptr) hooks_.begin(hooks_.context);

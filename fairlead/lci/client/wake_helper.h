@@ -4,16 +4,15 @@
 // armed costs the peers something; while the rank is inside a call it waits for the end of that.
 #pragma once
 #include <pthread.h>
-#include <sys/types.h>
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <thread>
 
 #include "fairlead/base/fd.h"
+#include "fairlead/base/library_thread.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/bell.h"
 #include "fairlead/lci/port.h"
@@ -149,8 +148,7 @@ class WakeHelper {
   fabric::Bell bell_;
   Fd nudge_;
   Fd doorbell_;
-  std::thread thread_;
-  pid_t process_ = 0;  // that started it; a child it forked has none
+  LibraryThread thread_;
 };
 
 }  // namespace fairlead::lci
