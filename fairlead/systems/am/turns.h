@@ -1,10 +1,11 @@
 // Turns of a rank's threads at its Active Messages: AM_PAR, the parallel mode of AM-II.
 #pragma once
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
+#include <memory>
 #include <thread>
+
+#include "fairlead/base/fair_lock.h"
 
 namespace fairlead::am {
 
@@ -13,7 +14,10 @@ namespace fairlead::am {
 class Turns {
  public:
   // Several threads call from now on. By one that has no turn.
-  void share() { shared_.store(true, std::memory_order_release); }
+  void share() {
+    if (lock_ == nullptr) lock_ = std::make_unique<FairLock>();
+    shared_.store(true, std::memory_order_release);
+  }
   bool shared() const { return shared_.load(std::memory_order_acquire); }
 
   void take() {
@@ -21,21 +25,14 @@ class Turns {
       ++depth_;
       return;
     }
-    std::unique_lock<std::mutex> lock(mutex_);
-    const std::uint64_t mine = next_++;
-    changed_.wait(lock, [&] { return serving_ == mine; });
+    lock_->lock();
     owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     depth_ = 1;
   }
   void give() {
     if (--depth_ > 0) return;
     owner_.store(std::thread::id(), std::memory_order_relaxed);
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      ++serving_;
-      if (next_ == serving_) return;  // nobody waits
-    }
-    changed_.notify_all();
+    lock_->unlock();
   }
   // By a thread in its outermost call: all that wait have their turns first.
   void let_others() {
@@ -47,10 +44,7 @@ class Turns {
   std::atomic<bool> shared_{false};
   std::atomic<std::thread::id> owner_{};
   std::uint32_t depth_ = 0;  // the owner's
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t next_ = 0;
-  std::uint64_t serving_ = 0;
+  std::unique_ptr<FairLock> lock_;  // once shared
 };
 
 // The turn of one call.

@@ -3,9 +3,9 @@
 // time passes without calls (not in the model, nor where ranks are fibers of one thread).
 #pragma once
 #include <atomic>
-#include <thread>
 
 #include "fairlead/base/fd.h"
+#include "fairlead/base/library_thread.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/systems/sisci/waiting.h"
 
@@ -35,7 +35,7 @@ class CallbackThread {
   std::atomic<bool> stopped_{false};
   int doorbell_ = -1;
   Fd nudge_;
-  std::thread thread_;
+  LibraryThread thread_;
 };
 
 }  // namespace fairlead::sisci
