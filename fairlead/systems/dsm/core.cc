@@ -231,6 +231,7 @@ void Core::await(const Counter& counter, std::uint64_t at, const char* what) {
 void Core::handle(Message& message) {
   const bool of_page = message.kind == Kind::page_ask || message.kind == Kind::forward ||
                        message.kind == Kind::diff || message.kind == Kind::diff_ack ||
+                       message.kind == Kind::place || message.kind == Kind::placed ||
                        message.kind >= Kind::page_data;
   if (of_page && message.value >= pages_) refuse(message);
   switch (message.kind) {
@@ -242,6 +243,10 @@ void Core::handle(Message& message) {
     case Kind::page_yours:
     case Kind::page_none:
       return answered(message);
+    case Kind::place:
+      return place_asked(message);
+    case Kind::placed:
+      return place_told(message);
     case Kind::diff:
       return take_diff(message);
     case Kind::diff_ack:

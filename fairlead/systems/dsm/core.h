@@ -32,6 +32,7 @@
 #include "fairlead/systems/dsm/fault_signals.h"
 #include "fairlead/systems/dsm/heap.h"
 #include "fairlead/systems/dsm/lock_table.h"
+#include "fairlead/systems/dsm/lock_words.h"
 #include "fairlead/systems/dsm/memory.h"
 #include "fairlead/systems/dsm/notices.h"
 #include "fairlead/systems/dsm/range_locks.h"
@@ -169,11 +170,17 @@ class Core {
   void became_home(PageId page);
   void bring_own(PageId page);
   std::uint64_t claim(PageId page, Rank rank);
+  std::uint64_t claim_by_message(PageId page, Rank rank);
+  std::uint64_t home_by_hint(PageId page, Rank rank);
+  void place_asked(const Message& message);
+  void place_told(const Message& message);
   // This rank's view of the page is the home's only copy.
   bool is_master(PageId page) const { return !apart_ && home_[page] == self_ + 1; }
   // The home's copy of a page, which peers reach.
   std::byte* master(PageId page) const { return masters_ + std::size_t{page} * kPageBytes; }
   bool has_all(std::span<const std::uint64_t> version, PageId page) const;
+  // What is read from that rank later is no older than what is read from it before.
+  bool reads_in_order(Rank rank) const;
 
   // --- The bounded cache (cache.cc).
   // For so many pages more, at most kAhead.
@@ -223,12 +230,15 @@ class Core {
   std::size_t follower_word(std::uint32_t lock) const;
   std::size_t handed_word(std::uint32_t lock) const;
   std::uint64_t change_queue(std::uint32_t lock, lci::Atomic op, std::uint64_t a, std::uint64_t b);
-  void put_lock_word(Rank to, std::size_t word, std::uint64_t value);
-  // The rank whose number + 1 a word of lock `lock` has.
-  Rank rank_in(std::uint64_t number, std::uint32_t lock);
+  std::size_t handed_records() const;
+  void put_lock_word(Rank to, std::size_t word, std::uint64_t value,
+                     std::uint32_t flags = lci::kNoFlags);
+  [[noreturn]] void no_such_rank(std::uint32_t lock, std::uint64_t word);
   void acquire_queued(std::uint32_t lock);
   void release_queued(std::uint32_t lock);
-  void read_records(Rank from, RecordBoard::Head head);
+  void hand_over(std::uint32_t lock, const FollowerWord& next);
+  void read_board(Rank from);
+  void read_records(Rank from, RecordBoard::Head head, std::span<const Notice> few);
   void records_asked(const Message& message);
   // --- Conditions and ranges (conditions.cc).
   void condition_waiter(const Message& message);
@@ -349,6 +359,7 @@ class Core {
   std::vector<Notice> heard_;
   bool granted_ = false;
   bool recorded_ = false;
+  std::optional<std::uint64_t> placed_ = 0;  // what the keeper of a page says; none: not yet
   bool told_ = false;
   bool woken_ = false;
   VectorTime granted_time_;

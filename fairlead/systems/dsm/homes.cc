@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "fairlead/systems/dsm/core.h"
 #include "fairlead/systems/dsm/segments.h"
@@ -34,6 +35,9 @@ void Core::place(const void* begin, std::size_t bytes, Rank rank) {
 // Makes `rank` the page's home where nobody is. Returns who was, + 1.
 std::uint64_t Core::claim(PageId page, Rank rank) {
   const Rank keeper = page % size_;
+  // The keeper's processor changes the word for those that ask for pages by messages; the network's
+  // atomics may not be atomic with it.
+  if (protocol_.fetch == FetchPart::async) return claim_by_message(page, rank);
   if (keeper == self_ && own_words_) {
     std::uint64_t before = 0;
     word_of(first_touch_[page / size_])
@@ -49,6 +53,37 @@ std::uint64_t Core::claim(PageId page, Rank rank) {
       what);
   await(fetched_, ++fetches_asked_, what);
   return old_word_;
+}
+
+std::uint64_t Core::claim_by_message(PageId page, Rank rank) {
+  const Rank keeper = page % size_;
+  if (keeper == self_) return home_by_hint(page, rank);
+  placed_.reset();
+  const std::uint32_t body[] = {rank};
+  wire_.send(keeper, Kind::place, page, body);
+  serve([this] { return placed_.has_value(); }, "a page's home");
+  return *placed_;
+}
+
+// At the keeper of the page.
+std::uint64_t Core::home_by_hint(PageId page, Rank rank) {
+  const std::uint64_t before = home_by_touch(page, rank, false);
+  if (before == 0) (void)home_by_touch(page, rank, true);
+  return before;
+}
+
+void Core::place_asked(const Message& message) {
+  const auto page = static_cast<PageId>(message.value);
+  if (message.body.size() != 1 || message.body[0] >= size_ || page % size_ != self_) {
+    refuse(message);
+  }
+  const auto before = static_cast<std::uint32_t>(home_by_hint(page, message.body[0]));
+  wire_.send(message.from, Kind::placed, page, std::span(&before, 1));
+}
+
+void Core::place_told(const Message& message) {
+  if (message.body.size() != 1 || message.body[0] > size_ || placed_.has_value()) refuse(message);
+  placed_ = message.body[0];
 }
 
 // --- Homes that move. All ranks have heard of the same intervals, so that each knows all that

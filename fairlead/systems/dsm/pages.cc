@@ -283,9 +283,7 @@ void Core::read_slots(bool first) {
   const auto together = [&](const Slot& slot) {
     // Later tries ask for the version alone, as one that is too old would cost a page; and where
     // memory is mapped nothing is saved by asking for both.
-    const std::uint64_t flags = port_.caps(home_[slot.page] - 1).flags;
-    const bool in_order = (flags & lci::kRemoteCopy) == 0 && (flags & lci::kMappable) == 0;
-    return in_order && (first || protocol_.faithful);
+    return reads_in_order(home_[slot.page] - 1) && (first || protocol_.faithful);
   };
   const bool page_first = mutated(Mutant::page_before_version);
   for (std::size_t i = 0; page_first && i < slots_used_; ++i) {
@@ -321,6 +319,10 @@ void Core::read_slots(bool first) {
     if (!slot.over && slot.here) keep_twin(slot.page);
     slot.over = true;
   }
+}
+
+bool Core::reads_in_order(Rank rank) const {
+  return (port_.caps(rank).flags & (lci::kRemoteCopy | lci::kMappable)) == 0;
 }
 
 void Core::keep_twin(PageId page) {

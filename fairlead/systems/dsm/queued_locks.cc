@@ -4,13 +4,17 @@
 // in. Behind a free one it has the lock; else it puts its number into a word of the rank before it,
 // and waits for a word of its own, which that rank puts at its release (the queue of Mellor-Crummey
 // and Scott). What was written before is read from the memory of the rank that had the lock before
-// (record_board.h); a release hands over how much there is to read.
+// (record_board.h); a release hands over how much there is to read, and, where memory is not
+// mapped, the records themselves where they are few: this saves the next one a read, of every turn.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstring>
 
 #include "fairlead/systems/dsm/core.h"
+#include "fairlead/systems/dsm/lock_words.h"
 #include "fairlead/systems/dsm/mutants.h"
 #include "fairlead/systems/dsm/segments.h"
 
@@ -18,18 +22,21 @@ namespace fairlead::dsm {
 namespace {
 
 constexpr const char kLock[] = "a lock";
-constexpr std::uint64_t kTaken = 1;  // in a home's word: not free
-
-constexpr std::uint64_t taken_by(Rank rank) { return (std::uint64_t{rank} + 1) << 1 | kTaken; }
-constexpr std::uint64_t left_by(Rank rank) { return (std::uint64_t{rank} + 1) << 1; }
+// Records that are put with a lock, or read with a board's head.
+constexpr std::uint32_t kFewRecords = 8;
+constexpr std::size_t kFewWords = kFewRecords * sizeof(Notice) / sizeof(std::uint64_t);
+static_assert(kFewWords * sizeof(std::uint64_t) == kFewRecords * sizeof(Notice));
 
 }  // namespace
 
 // Words of a rank for its locks: those of the queues it is home of, then, by lock, who waits behind
-// it, + 1, and what it was handed with the lock.
-std::size_t Core::lock_words(std::uint32_t ranks) { return kLocks / ranks + 1 + 2 * kLocks; }
+// it and what it was handed with the lock, then a few records that it was handed.
+std::size_t Core::lock_words(std::uint32_t ranks) {
+  return kLocks / ranks + 1 + 2 * kLocks + kFewWords;
+}
 std::size_t Core::follower_word(std::uint32_t lock) const { return kLocks / size_ + 1 + lock; }
 std::size_t Core::handed_word(std::uint32_t lock) const { return follower_word(lock) + kLocks; }
+std::size_t Core::handed_records() const { return handed_word(kLocks); }
 
 std::uint64_t Core::change_queue(std::uint32_t lock, lci::Atomic op, std::uint64_t a,
                                  std::uint64_t b) {
@@ -39,22 +46,19 @@ std::uint64_t Core::change_queue(std::uint32_t lock, lci::Atomic op, std::uint64
   return old_word_;
 }
 
-void Core::put_lock_word(Rank to, std::size_t word, std::uint64_t value) {
+void Core::put_lock_word(Rank to, std::size_t word, std::uint64_t value, std::uint32_t flags) {
   const lci::PutPiece piece{word * sizeof value, &value, sizeof value};
   begin(
       [&] {
-        return port_.put({to}, kLockWords, {&piece, 1}, &flushed_, lci::kNoCounter, lci::kNoFlags);
+        return port_.put({to}, kLockWords, {&piece, 1}, &flushed_, lci::kNoCounter, flags);
       },
       kLock);
   await(flushed_, ++flushes_asked_, kLock);
 }
 
-Rank Core::rank_in(std::uint64_t number, std::uint32_t lock) {
-  if (number == 0 || number > size_) {
-    fail(fmt::format("lock {}: its queue names rank {}, of {}", lock,
-                     static_cast<std::int64_t>(number) - 1, size_));
-  }
-  return static_cast<Rank>(number - 1);
+void Core::no_such_rank(std::uint32_t lock, std::uint64_t word) {
+  fail(fmt::format("lock {}: its queue has the word {:#x}, which names none of {} ranks", lock,
+                   word, size_));
 }
 
 // Leaves in heard_ what there was before.
@@ -63,28 +67,52 @@ void Core::acquire_queued(std::uint32_t lock) {
   word_of(lock_words_[follower_word(lock)]).store(0, std::memory_order_relaxed);
   handed.store(0, std::memory_order_relaxed);
   heard_.clear();
-  const std::uint64_t before = change_queue(lock, lci::Atomic::swap, taken_by(self_), 0);
+  const std::uint64_t before =
+      change_queue(lock, lci::Atomic::swap, QueueWord{self_, true}.word(), 0);
   if (before == 0) return;  // nobody had it yet
-  const Rank last = rank_in(before >> 1, lock);
-  if ((before & kTaken) != 0) {
-    put_lock_word(last, follower_word(lock), self_ + 1);
-    must(port_.wait({.word = &handed, .cmp = lci::Cmp::ne, .value = 0, .what = kLock}), kLock);
-    return read_records(last, RecordBoard::Head::of(handed.load(std::memory_order_acquire)));
+  const auto queue = QueueWord::of(before, size_);
+  if (!queue) no_such_rank(lock, before);
+  if (!queue->taken) {
+    if (queue->last != self_) read_board(queue->last);
+    return;
   }
-  if (last == self_) return;
-  std::uint64_t head = 0;
-  begin(
-      [&] {
-        return port_.get({last, kRecords, 0}, &head, sizeof head, &fetched_, lci::kNoFlags);
-      },
-      kLock);
-  await(fetched_, ++fetches_asked_, kLock);
-  read_records(last, RecordBoard::Head::of(head));
+  // Where puts are the network's copies, the lock would have to wait for the records to be there.
+  const bool takes = (port_.caps(queue->last).flags & (lci::kMappable | lci::kRemoteCopy)) == 0;
+  const FollowerWord follower{self_, takes, records_read_[queue->last]};
+  put_lock_word(queue->last, follower_word(lock), follower.word());
+  must(port_.wait({.word = &handed, .cmp = lci::Cmp::ne, .value = 0, .what = kLock}), kLock);
+  const auto head = RecordBoard::Head::of(handed.load(std::memory_order_acquire));
+  std::array<Notice, kFewRecords> few;
+  std::memcpy(few.data(), lock_words_ + handed_records(), sizeof few);
+  read_records(queue->last, head, std::span(few).first(takes ? kFewRecords : 0));
 }
 
-// Into heard_, those that are new here. A rank that has not left the barrier yet that this one left
-// has nothing new: the barrier told of all it had.
-void Core::read_records(Rank from, RecordBoard::Head head) {
+// The head and what may be new behind it at once, where the network keeps reads in order: what a
+// head tells of is there before it.
+void Core::read_board(Rank from) {
+  std::uint64_t head = 0;
+  std::array<Notice, kFewRecords> few;
+  const std::uint32_t read = records_read_[from];
+  const std::uint32_t ahead =
+      reads_in_order(from) ? std::min(kFewRecords, RecordBoard::kRecordsMax - read) : 0;
+  const auto read_from = [&](std::size_t offset, void* to, std::size_t bytes) {
+    begin(
+        [&] {
+          return port_.get({from, kRecords, offset}, to, bytes, &fetched_, lci::kNoFlags);
+        },
+        kLock);
+    ++fetches_asked_;
+  };
+  read_from(0, &head, sizeof head);
+  if (ahead != 0) read_from(RecordBoard::offset_of(read), few.data(), ahead * sizeof(Notice));
+  await(fetched_, fetches_asked_, kLock);
+  read_records(from, RecordBoard::Head::of(head), std::span(few).first(ahead));
+}
+
+// Into heard_, those that are new here, of which `few` may be all: the first that this rank has not
+// read. A rank that has not left the barrier yet that this one left has nothing new: the barrier
+// told of all it had.
+void Core::read_records(Rank from, RecordBoard::Head head, std::span<const Notice> few) {
   if (head.epoch != board_->head().epoch || mutated(Mutant::records_unread)) return;
   if (head.full) {
     recorded_ = false;
@@ -96,41 +124,69 @@ void Core::read_records(Rank from, RecordBoard::Head head) {
     fail(fmt::format("rank {} has {} records, after {}", from, head.count, read));
   }
   if (head.count == read) return;
-  // What the head tells of was there before it.
-  std::atomic_thread_fence(std::memory_order_acquire);
-  heard_.resize(head.count - read);
-  begin(
-      [&] {
-        return port_.get({from, kRecords, RecordBoard::offset_of(read)}, heard_.data(),
-                         heard_.size() * sizeof(Notice), &fetched_, lci::kNoFlags);
-      },
-      kLock);
-  await(fetched_, ++fetches_asked_, kLock);
-  read = head.count;
-  for (const Notice& notice : heard_) {
-    if (notice.page >= pages_ || notice.writer >= size_) {
-      fail(fmt::format("rank {} has records that cannot be", from));
-    }
+  const std::uint32_t count = head.count - read;
+  if (count <= few.size()) {
+    heard_.assign(few.begin(), few.begin() + count);
+  } else {
+    // What the head tells of was there before it.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    heard_.resize(count);
+    begin(
+        [&] {
+          return port_.get({from, kRecords, RecordBoard::offset_of(read)}, heard_.data(),
+                           heard_.size() * sizeof(Notice), &fetched_, lci::kNoFlags);
+        },
+        kLock);
+    await(fetched_, ++fetches_asked_, kLock);
   }
+  read = head.count;
+  if (!can_be(heard_, pages_, size_)) fail(fmt::format("rank {} has records that cannot be", from));
   std::erase_if(heard_,
                 [this](const Notice& notice) { return notice.seq <= log_.time()[notice.writer]; });
 }
 
 void Core::release_queued(std::uint32_t lock) {
-  std::atomic<std::uint64_t>& follower = word_of(lock_words_[follower_word(lock)]);
-  if (follower.load(std::memory_order_acquire) == 0) {
-    const lci::Atomic op =
-        mutated(Mutant::queue_tail_lost) ? lci::Atomic::swap : lci::Atomic::compare_swap;
-    const std::uint64_t mine = op == lci::Atomic::swap ? left_by(self_) : taken_by(self_);
-    const std::uint64_t before = change_queue(lock, op, mine, left_by(self_));
-    if (before == taken_by(self_) || op == lci::Atomic::swap) return;
+  std::atomic<std::uint64_t>& word = word_of(lock_words_[follower_word(lock)]);
+  if (word.load(std::memory_order_acquire) == 0) {
+    const bool sees = !mutated(Mutant::queue_tail_lost);
+    const std::uint64_t mine = QueueWord{self_, true}.word();
+    const std::uint64_t left = QueueWord{self_, false}.word();
+    const std::uint64_t before = sees ? change_queue(lock, lci::Atomic::compare_swap, mine, left)
+                                      : change_queue(lock, lci::Atomic::swap, left, 0);
+    if (before == mine || !sees) return;
     // Somebody came behind this rank, and is about to say so.
-    must(port_.wait({.word = &follower, .cmp = lci::Cmp::ne, .value = 0, .what = kLock}), kLock);
+    must(port_.wait({.word = &word, .cmp = lci::Cmp::ne, .value = 0, .what = kLock}), kLock);
   }
-  const Rank next = rank_in(follower.load(std::memory_order_acquire), lock);
-  put_lock_word(next, handed_word(lock), board_->head().word());
+  const auto next = FollowerWord::of(word.load(std::memory_order_acquire), size_);
+  if (!next) no_such_rank(lock, word.load(std::memory_order_relaxed));
+  hand_over(lock, *next);
   // A plain store wakes nobody who sleeps.
-  if ((port_.caps(next).flags & lci::kMappable) != 0) wire_.send(next, Kind::handed, lock, {});
+  if ((port_.caps(next->rank).flags & lci::kMappable) != 0) {
+    wire_.send(next->rank, Kind::handed, lock, {});
+  }
+}
+
+// The records first, where they are few.
+void Core::hand_over(std::uint32_t lock, const FollowerWord& next) {
+  const RecordBoard::Head head = board_->head();
+  if (next.read > head.count) {
+    fail(fmt::format("lock {}: rank {} has read {} of {} records", lock, next.rank, next.read,
+                     head.count));
+  }
+  const std::uint32_t count = head.count - next.read;
+  const bool puts = next.takes && !head.full && count != 0 && count <= kFewRecords;
+  if (puts) {
+    const lci::PutPiece records{handed_records() * sizeof(std::uint64_t),
+                                board_->records(next.read), count * sizeof(Notice)};
+    begin(
+        [&] {
+          return port_.put({next.rank}, kLockWords, {&records, 1}, &flushed_, lci::kNoCounter,
+                           lci::kNoFlags);
+        },
+        kLock);
+    ++flushes_asked_;
+  }
+  put_lock_word(next.rank, handed_word(lock), head.word(), puts ? lci::kAfter : lci::kNoFlags);
 }
 
 // A rank's board is full.

@@ -41,6 +41,10 @@ class RecordBoard {
   explicit RecordBoard(std::uint64_t* memory) : memory_(memory) { begin_epoch(); }
 
   Head head() const;
+  // Those from number `first` on, to the head's count.
+  const void* records(std::uint32_t first) const {
+    return reinterpret_cast<const std::byte*>(memory_) + offset_of(first);
+  }
   // None of those where not all find room: the board is then full.
   void add(std::span<const Notice> notices);
   // At a barrier: every rank knows all there was.

@@ -23,6 +23,7 @@ enum class Kind : std::uint32_t {
   release,     // of it; body: notices
   distribute,  // offset in the program; body: the length, then bytes
   page_ask,    // a page; body: whether it is only wanted where somebody has it, needs
+  place,       // a page; body: the rank that is its home from now on where nobody is
   diff,        // a page; body: interval, whether it is the last part, then runs (diff.h)
   stamps,      // an interval; body: pages whose changes, put before, are there
   cond_wait,   // lock and condition
@@ -36,6 +37,7 @@ enum class Kind : std::uint32_t {
   grant,      // of a lock; body: the manager's time, then notices
   forward,    // a page_ask; body: the rank that asks, then as page_ask
   diff_ack,   // a page: its changes are there, their buffer is free
+  placed,     // a page; body: who was its home before, + 1; 0: nobody
   cond_told,  // the manager knows of the waiter
   cond_woken,
   range_grant,  // as grant
