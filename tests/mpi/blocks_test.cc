@@ -191,7 +191,7 @@ TEST_P(Blocks, OperationsOfTheProgramGoInRankOrder) {
   for (const unsigned ranks : {1u, 2u, 5u}) {
     run_ranks(GetParam(), ranks, [](int rank, int size) {
       bool good = true;
-      for (const std::size_t count : {1u, 7u, 9000u}) good &= in_rank_order(rank, size, count);
+      for (const std::size_t count : {1u, 3u, 7u, 9000u}) good &= in_rank_order(rank, size, count);
       return good;
     });
   }
@@ -201,8 +201,8 @@ TEST_P(Blocks, SumsAreScattered) {
   for (const unsigned ranks : {1u, 4u}) {
     run_ranks(GetParam(), ranks, [](int rank, int size) {
       bool good = true;
-      // By the tree and in pairs.
-      for (const int block : {0, 1, 3000}) {
+      // By the tree and in pairs; then, where members can have one, by a board (board.h).
+      for (const int block : {0, 1, 3000, 0, 1}) {
         const auto n = static_cast<std::size_t>(block);
         std::vector<long> own(n * static_cast<std::size_t>(size));
         for (std::size_t i = 0; i < own.size(); ++i) own[i] = static_cast<long>(i) + rank;
@@ -215,6 +215,7 @@ TEST_P(Blocks, SumsAreScattered) {
           equal = equal && got[i] == place * size + ranks_sum;
         }
         good &= MPI_TEST_CHECK(equal, rank, block);
+        if (block == 3000) MPI_Barrier(MPI_COMM_WORLD);
       }
       int left = 3, right = 4;
       MPI_Reduce_local(&left, &right, 1, MPI_INT, MPI_PROD);

@@ -1,6 +1,7 @@
 #include <complex>
 #include <cstring>
 
+#include "fairlead/base/counters.h"
 #include "fairlead/systems/mpi/datatype_c.h"
 #include "fairlead/systems/mpi/operation.h"
 #include "fairlead/systems/mpi/process.h"
@@ -281,6 +282,38 @@ TEST_P(Collectives, BcastFromEveryRoot) {
   }
 }
 
+// Where network interfaces forward a message to all, a broadcast to all ranks is one such, however
+// far the root runs ahead of the others, and calls between find their own messages.
+TEST(Multicasts, BroadcastsToAllRanksAreForwardedByTheNetwork) {
+  run_ranks("myrinet-p3", 9, [](int rank, int size) {
+    const PortCounters& counters = mpi::Process::current()->engine().port().counters();
+    bool good = true;
+    std::vector<int> got(2000);
+    for (int i = 0; i < 150; ++i) {
+      const int root = i % 3 == 0 ? i % size : 0;
+      const int count = i % 2 == 0 ? 1 : static_cast<int>(got.size());
+      std::fill(got.begin(), got.end(), rank == root ? i : -1);
+      MPI_Bcast(got.data(), count, MPI_INT, root, MPI_COMM_WORLD);
+      good &= MPI_TEST_CHECK(got[0] == i && got[static_cast<std::size_t>(count) - 1] == i, rank, i);
+      int sum = 0;
+      if (i % 10 == 5) MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      good &= MPI_TEST_CHECK(sum == (i % 10 == 5 ? size * (size - 1) / 2 : 0), rank, i);
+    }
+    good &= MPI_TEST_CHECK(rank != 0 || counters.multicasts_sent >= 100, rank, 0);
+    // Expect: a part of the ranks has no such message.
+    MPI_Comm part;
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 0, rank, &part);
+    const std::uint64_t before = counters.multicasts_sent;
+    if (rank != 0) {
+      got[0] = rank;
+      MPI_Bcast(got.data(), 1, MPI_INT, 0, part);
+      good &= MPI_TEST_CHECK(got[0] == 1, rank, got[0]);
+      MPI_Comm_free(&part);
+    }
+    return good & MPI_TEST_CHECK(counters.multicasts_sent == before, rank, 0);
+  });
+}
+
 // The block that rank `from` has for rank `to`.
 std::vector<unsigned char> block_of(int from, int to, std::size_t size) {
   return patterned(size, static_cast<unsigned>(from * 31 + to));
@@ -356,9 +389,43 @@ TEST_P(Collectives, BlocksReachTheirPlaces) {
         good &= gather_and_scatter(rank, size, count);
         good &= gather_to_all(rank, size, count);
       }
+      // Expect: the same once the members have agreed on a board (board.h), where they can; up to
+      // 56 bytes of each, and beyond.
+      MPI_Barrier(MPI_COMM_WORLD);
+      for (const int count : {0, 1, 3, 7, 11, 28, 56, 57, 3, 0, 1}) {
+        good &= gather_to_all(rank, size, count);
+      }
+      good &= gather_and_scatter(rank, size, 8);
       return good;
     });
   }
+}
+
+// Small calls whose members all wait for all send no messages once there is a board.
+TEST(Boards, SmallCollectivesNeedNoMessages) {
+  run_ranks("shm", 2, [](int rank, int size) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const PortCounters& counters = mpi::Process::current()->engine().port().counters();
+    const std::uint64_t before = counters.packets_sent;
+    bool good = true;
+    for (int i = 0; i < 10; ++i) {
+      const long own[2] = {rank + i, 10 * rank + i};
+      long got[2] = {-1, -1};
+      MPI_Alltoall(own, 1, MPI_LONG, got, 1, MPI_LONG, MPI_COMM_WORLD);
+      good &= MPI_TEST_CHECK(got[0] == i, rank, got[0]);
+      good &= MPI_TEST_CHECK(got[1] == (rank == 0 ? 1 + i : 10 + i), rank, got[1]);
+      MPI_Allgather(own, 1, MPI_LONG, got, 1, MPI_LONG, MPI_COMM_WORLD);
+      good &= MPI_TEST_CHECK(got[0] == i && got[1] == 1 + i, rank, got[1]);
+      MPI_Scan(own, got, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+      good &= MPI_TEST_CHECK(got[0] == (rank == 0 ? i : 2 * i + 1), rank, got[0]);
+      MPI_Exscan(own, got, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+      good &= MPI_TEST_CHECK(got[0] == i, rank, got[0]);
+      MPI_Reduce_scatter_block(own, got, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+      good &= MPI_TEST_CHECK(got[0] == (rank == 0 ? 2 * i + 1 : 2 * i + 10), rank, got[0]);
+    }
+    good &= MPI_TEST_CHECK(counters.packets_sent == before, rank, size);
+    return good;
+  });
 }
 
 // No rank leaves a barrier before the last has entered: ranks take turns to come late.

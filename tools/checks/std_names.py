@@ -64,6 +64,7 @@ SHARED = {
     "byte": ["cstddef"],
     "size_t": ["cstddef", "cstdio", "cstdlib", "cstring", "ctime"],
     "ptrdiff_t": ["cstddef"],
+    "max_align_t": ["cstddef"],
     "nullptr_t": ["cstddef"],
     "abs": ["cstdlib", "cmath", "complex"],
     "erase_if": "deque list map set string unordered_map unordered_set vector".split(),

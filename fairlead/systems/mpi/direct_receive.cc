@@ -140,8 +140,10 @@ void Direct::returned(void* self, const lci::Arrival& arrival, Post) {
 
 Keep Direct::on_eager(lci::Packet* packet, const lci::Arrival& arrival) {
   const auto tag = static_cast<std::int32_t>(arrival.words[1]);
-  const Envelope envelope{arrival.words[0] & kContextMask, arrival.source, tag};
-  const std::uint32_t sender_id = arrival.words[2];
+  // Messages to all ranks have an order of their own, and no sender that waits.
+  const std::uint32_t order = arrival.via_group ? kBroadcastContext : 0;
+  const Envelope envelope{(arrival.words[0] & kContextMask) | order, arrival.source, tag};
+  const std::uint32_t sender_id = arrival.via_group ? 0 : arrival.words[2];
   const std::size_t size = arrival.data.size();
   if (Request* receive = engine_.matcher().arrive(envelope); receive != nullptr) [[likely]] {
     Engine::matched(*receive, arrival.source, tag, size);

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cstring>
 
+#include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
@@ -53,6 +55,15 @@ void allgather_by_messages(Group& group, void* all, std::uint64_t block) {
 
 void allgather(Process& process, Comm& comm, CollectiveKind kind, const char* call, void* all,
                std::uint64_t block) {
+  if (kind == CollectiveKind::allgather && fits_board(comm, block)) {
+    const auto place = [&](int rank) { return at(all, static_cast<std::uint64_t>(rank) * block); };
+    const BoardSlot* const slots =
+        meet_on_board(process, comm, kind, call, place(comm.rank), block);
+    for (int r = 0; block != 0 && r < comm.size; ++r) {
+      if (r != comm.rank) std::memcpy(place(r), slots[r].data, block);
+    }
+    return;
+  }
   GroupCall group(process, comm, kind, call);
   allgather_by_messages(group, all, block);
 }

@@ -108,17 +108,9 @@ void allreduce_ring(Group& group, const Operand& operand, const void* own, void*
 // Every member combines what all entered, in rank order.
 void allreduce_board(Process& process, Comm& comm, const char* call, const Operand& operand,
                      const void* own, void* result) {
-  const std::uint64_t bytes = operand.bytes();
   const BoardSlot* slots =
-      meet_on_board(process, comm, CollectiveKind::allreduce, call, own, bytes);
-  alignas(16) std::byte sum[kBoardBytes];
-  alignas(16) std::byte next[kBoardBytes];
-  std::memcpy(sum, slots[0].data, bytes);
-  for (int r = 1; r < comm.size; ++r) {
-    std::memcpy(next, slots[r].data, bytes);
-    operand.combine(sum, next, sum, operand.count);
-  }
-  if (bytes != 0) std::memcpy(result, sum, bytes);
+      meet_on_board(process, comm, CollectiveKind::allreduce, call, own, operand.bytes());
+  combine_entered(slots, comm.size, 0, operand, operand.count, result);
 }
 
 // To one member, which broadcasts the result: what the LCI paper's MPI does.

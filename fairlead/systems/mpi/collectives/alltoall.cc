@@ -1,3 +1,6 @@
+#include <cstring>
+
+#include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
@@ -85,10 +88,24 @@ void alltoall_by_messages(Group& group, const void* from, void* to, std::uint64_
   alltoall_pairwise(group, from, to, block);
 }
 
+// Each member enters all its blocks, and takes those for it.
+void alltoall_on_board(Process& process, Comm& comm, const char* call, const void* from, void* to,
+                       std::uint64_t block) {
+  const void* const own = from != nullptr ? from : to;
+  const BoardSlot* const slots = meet_on_board(process, comm, CollectiveKind::alltoall, call, own,
+                                               offset_of(comm.size, block));
+  for (int r = 0; block != 0 && r < comm.size; ++r) {
+    std::memcpy(at(to, offset_of(r, block)), slots[r].data + offset_of(comm.rank, block), block);
+  }
+}
+
 }  // namespace
 
 void alltoall(Process& process, Comm& comm, const char* call, const void* from, void* to,
               std::uint64_t block) {
+  if (block <= kBoardBytes && fits_board(comm, offset_of(comm.size, block))) {
+    return alltoall_on_board(process, comm, call, from, to, block);
+  }
   GroupCall group(process, comm, CollectiveKind::alltoall, call);
   alltoall_by_messages(group, from, to, block);
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 
 #include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/by_network.h"
@@ -44,9 +45,30 @@ void bcast_split(Group& group, void* buffer, std::uint64_t size, int root) {
   }
 }
 
+// By the network's own forwarding, which schedules cannot have: its messages have an order of their
+// own.
+template <class Group>
+bool goes_by_multicast(const Group& group, std::uint64_t size) {
+  if constexpr (std::is_same_v<Group, GroupCall>) {
+    return size <= kMulticastBytes && group.multicasts();
+  } else {
+    return false;
+  }
+}
+
+// Whether members meet before this broadcast, which is to go so. All know it from the number of the
+// collective, by multiples of the golden ratio, which no pattern of calls evades.
+bool meets_first(Process& process, Comm& comm, std::uint64_t size) {
+  constexpr std::uint32_t kGolden = 0x9e3779b1;
+  const auto number = static_cast<std::uint32_t>(comm.collectives);
+  return number * kGolden < ~std::uint32_t{0} / kMulticastsAhead && size <= kMulticastBytes &&
+         process.bcast_way == BcastWay::automatic && multicasts(process, comm);
+}
+
 template <class Group>
 void bcast_by_messages(Group& group, void* buffer, std::uint64_t size, int root) {
   if (group.size() == 1) return;
+  if (goes_by_multicast(group, size)) return bcast_as_told(group, buffer, size, root);
   if (group.process().bcast_way != BcastWay::automatic) {
     bcast_as_told(group, buffer, size, root);
   } else if (size >= kBcastSplitBytes && group.size() >= kBcastSplitRanks) {
@@ -79,6 +101,7 @@ void bcast(Process& process, Comm& comm, const char* call, void* buffer, std::ui
   const bool as_told = process.bcast_way != BcastWay::automatic;
   if (bcast_by_network(process, comm, call, buffer, size, root)) return;
   if (!as_told && bcast_directly(process, comm, call, buffer, size, root)) return;
+  if (meets_first(process, comm, size)) barrier(process, comm, CollectiveKind::bcast, call);
   GroupCall group(process, comm, CollectiveKind::bcast, call);
   bcast_by_messages(group, buffer, size, root);
 }

@@ -52,6 +52,20 @@ void check_board(Process& process, const Comm& comm, const char* call) {
   }
 }
 
+void combine_entered(const BoardSlot* slots, int members, std::uint64_t offset,
+                     const Operand& operand, std::uint64_t count, void* result) {
+  const std::uint64_t bytes = count * operand.element;
+  if (bytes == 0 || members == 0) return;
+  alignas(16) std::byte sum[kBoardBytes];
+  alignas(16) std::byte next[kBoardBytes];
+  std::memcpy(sum, slots[0].data + offset, bytes);
+  for (int r = 1; r < members; ++r) {
+    std::memcpy(next, slots[r].data + offset, bytes);
+    operand.combine(sum, next, sum, count);
+  }
+  std::memcpy(result, sum, bytes);
+}
+
 // A member can only be further, and have sent messages of that, once it has seen all entries.
 static void wait_for_entry(Process& process, const Comm& comm,
                            const std::atomic<std::uint64_t>& entered, std::uint64_t number,

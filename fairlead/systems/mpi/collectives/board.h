@@ -1,8 +1,8 @@
 // Where every member of a communicator can map the memory of the first one, barriers and small
-// reductions meet there: each member writes one cache line and reads those of the others. One round
-// whatever the number of ranks, and nobody has to be scheduled twice: with more ranks than cores
-// that is what a collective costs. Elsewhere the algorithms over messages serve.
-// board_agreement.h says which communicators have one (Comm::board).
+// collectives whose members all wait for all meet there: each member writes one cache line and
+// reads those of the others. One round whatever the number of ranks, and nobody has to be scheduled
+// twice: with more ranks than cores that is what a collective costs. Elsewhere the algorithms over
+// messages serve. board_agreement.h says which communicators have one (Comm::board).
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -34,6 +34,17 @@ struct Board {
 // the members' lines, valid until this member's next meeting but one.
 const BoardSlot* meet_on_board(Process& process, Comm& comm, CollectiveKind kind, const char* call,
                                const void* data, std::size_t size);
+
+// Whether the members have a board by now, where what each of them enters has room. They agree on
+// one in their first barrier or small reduction, not for what this serves beside those.
+inline bool fits_board(const Comm& comm, std::uint64_t bytes) {
+  return comm.board != nullptr && bytes <= kBoardBytes;
+}
+
+// Combines what the first `members` members entered, `count` elements at `offset` of their lines,
+// in rank order, to `result`, which may be what this member entered.
+void combine_entered(const BoardSlot* slots, int members, std::uint64_t offset,
+                     const Operand& operand, std::uint64_t count, void* result);
 
 // Ends the job when a member is on the board in the collective that this rank does by messages: it
 // would wait there for ever.

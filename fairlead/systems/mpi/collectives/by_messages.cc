@@ -45,7 +45,7 @@ namespace {
 
 // In blocks of the device's. Those of a root come in order.
 void bcast_multicast(GroupCall& group, void* buffer, std::uint64_t size, int root) {
-  const std::uint64_t block = group.process().engine().broadcast_max();
+  const std::uint64_t block = group.broadcast_max();
   std::uint64_t begin = 0;
   do {
     const std::uint64_t part = std::min(block, size - begin);
@@ -65,7 +65,7 @@ void bcast_as_told(Group& group, void* buffer, std::uint64_t size, int root) {
   const BcastWay way = group.process().bcast_way;
   // The device's message to all has an order of its own, but no tag to be told apart by.
   if constexpr (std::is_same_v<Group, GroupCall>) {
-    if (way == BcastWay::multicast && group.reaches_all()) {
+    if (group.multicasts()) {
       return bcast_multicast(group, buffer, size, root);
     }
   }

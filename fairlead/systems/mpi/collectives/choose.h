@@ -10,6 +10,16 @@ namespace fairlead::mpi {
 constexpr std::uint64_t kBcastSplitBytes = 128 * 1024;
 constexpr int kBcastSplitRanks = 4;
 
+// Where the network interfaces forward a message to all, a broadcast to all ranks of a job goes so
+// from this number of ranks on, up to these bytes. bench/bcast_to_all.c, PPro with I-pio: 8 bytes
+// to 64 ranks take 64 us, by a binomial tree of messages (--mpi-bcast binomial) 95; 64 KiB to 16
+// ranks 1.1 ms, and 4.2.
+constexpr int kMulticastRanks = 8;
+constexpr std::uint64_t kMulticastBytes = 64 * 1024;
+// No answer tells the root how many of them lie unread at a member: at one in so many on the
+// average all members meet.
+constexpr std::uint32_t kMulticastsAhead = 64;
+
 // Where members may read each other's memory, each reads the whole message at the root: 8 ranks on
 // 2 processors, 64 KiB 120 to 75 us, 1 MiB 1,330 to 860. Few members are faster as they were, as
 // sender and receiver of a message share its copying; so are messages that do not stay in a cache.

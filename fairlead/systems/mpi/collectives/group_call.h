@@ -5,12 +5,18 @@
 #include <cstring>
 #include <utility>
 
+#include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/collectives.h"
 #include "fairlead/systems/mpi/collectives/wrong_call.h"
 
 namespace fairlead::mpi {
 
 class Scratch;
+
+// Whether one message to all ranks of the job, which all are members, is how broadcasts go: the
+// device's, as the user told, or the network's, where that forwards it (lci::kHwMulticast) to so
+// many that it pays.
+bool multicasts(Process& process, const Comm& comm);
 
 // Algorithms are templates on what this class offers, so that they run at once, or are recorded
 // (schedule.h): then they are executed in the same steps whenever there is progress.
@@ -46,11 +52,11 @@ class GroupCall {
     // Messages of a pair come in order: another tag is a wrong call.
     return process_.engine().irecv(to, size, comm_.context + 1, comm_.job_rank(from), kAnyTag);
   }
-  // By the device's message to all ranks of the job, where all are members.
-  bool reaches_all() const { return comm_.size == process_.world().size; }
-  void broadcast(const void* from, std::uint64_t size) {
-    process_.engine().broadcast(from, size, comm_.context + 1, tag_);
-  }
+  // By one message to all members.
+  bool multicasts() const { return mpi::multicasts(process_, comm_); }
+  // The largest such message.
+  std::uint64_t broadcast_max() const;
+  void broadcast(const void* from, std::uint64_t size);
   void receive_broadcast(int root, void* to, std::uint64_t size) {
     end(process_.engine().irecv(to, size, (comm_.context + 1) | kBroadcastContext,
                                 comm_.job_rank(root), kAnyTag),
@@ -85,7 +91,7 @@ class GroupCall {
 
  private:
   void wait(Request& receive) const;
-  bool has_two_orders() const { return process_.bcast_way == BcastWay::multicast && reaches_all(); }
+  bool has_two_orders() const { return multicasts(); }
   void look_at_other_order(const Request& receive) const;
   Envelope envelope(int member) const { return {comm_.context + 1, comm_.job_rank(member), tag_}; }
   // The member is in another call, or in the same with another count. Ends the job.

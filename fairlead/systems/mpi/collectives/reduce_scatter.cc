@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
@@ -90,6 +91,14 @@ void reduce_scatter_by_messages(Group& group, const void* own, void* result, con
 
 void reduce_scatter(Process& process, Comm& comm, CollectiveKind kind, const char* call,
                     const void* own, void* result, const Operand& operand, const Counts& counts) {
+  if (operand.bytes() != 0 && fits_board(comm, operand.bytes())) {
+    const BoardSlot* const slots = meet_on_board(process, comm, kind, call, own, operand.bytes());
+    std::uint64_t before = 0;
+    for (int r = 0; r < comm.rank; ++r) before += static_cast<std::uint64_t>(counts[r]);
+    combine_entered(slots, comm.size, before * operand.element, operand,
+                    static_cast<std::uint64_t>(counts[comm.rank]), result);
+    return;
+  }
   GroupCall group(process, comm, kind, call);
   reduce_scatter_by_messages(group, own, result, operand, counts);
 }

@@ -1,3 +1,4 @@
+#include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 
@@ -42,7 +43,13 @@ void scan_by_messages(Group& group, const void* own, void* result, const Operand
 
 void scan(Process& process, Comm& comm, const char* call, const void* own, void* result,
           const Operand& operand, bool exclusive) {
-  GroupCall group(process, comm, exclusive ? CollectiveKind::exscan : CollectiveKind::scan, call);
+  const CollectiveKind kind = exclusive ? CollectiveKind::exscan : CollectiveKind::scan;
+  if (fits_board(comm, operand.bytes())) {
+    const BoardSlot* const slots = meet_on_board(process, comm, kind, call, own, operand.bytes());
+    combine_entered(slots, comm.rank + (exclusive ? 0 : 1), 0, operand, operand.count, result);
+    return;
+  }
+  GroupCall group(process, comm, kind, call);
   scan_by_messages(group, own, result, operand, exclusive);
 }
 
