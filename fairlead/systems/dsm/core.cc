@@ -136,6 +136,14 @@ Result<void> Core::open(const Options& options) {
         port_.expose(kPages, masters_, bytes, lci::kRead | lci::kWrite | lci::kAtomic, nullptr, {});
     if (exposed != Post::done) return Error{"the network cannot reach the shared heap"};
   }
+  for (std::size_t part = 0; part < program_.parts().size(); ++part) {
+    const DataPart& statics = program_.parts()[part];
+    const auto segment = static_cast<lci::SegId>(kStatics + part);
+    if (port_.expose(segment, statics.base, statics.bytes, lci::kWrite, nullptr, {}) !=
+        Post::done) {
+      return Error{"the network cannot reach the program's static variables"};
+    }
+  }
   heap_ =
       std::make_unique<Heap>(*memory_, [this](std::uint64_t count) { return take_pages(count); });
   written_.reserve(pages_);
@@ -183,6 +191,9 @@ void Core::stop() {
   if (engine_->uses_signals()) signals_.release();
   for (const lci::SegId segment : {kPages, kVersions, kFirstTouch, kPagesTaken}) {
     (void)port_.withdraw(segment);
+  }
+  for (std::size_t part = 0; part < program_.parts().size(); ++part) {
+    (void)port_.withdraw(static_cast<lci::SegId>(kStatics + part));
   }
   if (queued_) {
     for (const lci::SegId segment : {kLockWords, kRecords}) (void)port_.withdraw(segment);
@@ -261,7 +272,6 @@ void Core::handle(Message& message) {
       if (message.body.size() < 2) refuse(message);
       departed_word_ = message.body[0] | (std::uint64_t{message.body[1]} << 32);
       heard_ = notices_in(message, 2);
-      distributed_by_all_ = message.value;
       departed_ = true;
       return;
     case Kind::acquire: {
@@ -291,8 +301,6 @@ void Core::handle(Message& message) {
       heard_ = notices_in(message, 0);
       recorded_ = true;
       return;
-    case Kind::distribute:
-      return take_variable(message);
     case Kind::cond_wait:
       return condition_waiter(message);
     case Kind::cond_wake:

@@ -221,7 +221,7 @@ class Core {
   // After a grant: what it brought, and what a release will have to bring.
   VectorTime take_grant(Ps asked);
   std::vector<std::uint32_t> end_of_hold(const VectorTime& since);
-  void take_variable(const Message& message);
+  void end_distributing();
   std::vector<Notice> notices_in(const Message& message, std::size_t from);
   // What a release says: notices, behind a clock where races are looked for.
   void take_release(const Message& message, std::uint64_t lock);
@@ -349,7 +349,6 @@ class Core {
   NoticeLog relay_;  // what came with the releases of those locks
   std::uint32_t arrivals_ = 0;
   std::uint64_t arrived_id_ = 0;
-  std::uint64_t arrived_distributed_ = 0;
   std::array<std::uint32_t, 2> arrived_word_{};  // rank 0's
   std::vector<std::uint32_t> arrived_notices_;
 
@@ -374,9 +373,7 @@ class Core {
   std::unordered_map<std::uint32_t, HeldRange> held_ranges_;
   std::uint32_t ranges_asked_ = 0;
   StaticData program_;
-  std::uint64_t distributed_ = 0;  // by this rank
-  std::uint64_t distributed_by_all_ = 0;
-  std::uint64_t variables_taken_ = 0;
+  bool distributed_ = false;  // by this rank, since its last barrier
 
   std::unique_ptr<Heap> heap_;
   Counts counts_;

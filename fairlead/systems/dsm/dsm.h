@@ -153,7 +153,8 @@ class Dsm {
 
   // Copies [data, data + bytes), a variable of the program that every rank has at the same place
   // of the same binary (not on stack or heap), to all others: it is there behind their next
-  // barrier.
+  // barrier. It is put there, so that where the network writes to memory by itself it lands while
+  // they compute.
   void distribute(void* data, std::size_t bytes);
 
   const Counts& counts() const;

@@ -15,6 +15,7 @@ inline constexpr lci::SegId kFirstTouch = kDsmNames.segments[2];  // by page / s
 inline constexpr lci::SegId kPagesTaken = kDsmNames.segments[3];  // one word, on rank 0
 inline constexpr lci::SegId kLockWords = kDsmNames.segments[4];   // of queued locks
 inline constexpr lci::SegId kRecords = kDsmNames.segments[5];     // RecordBoard
+inline constexpr lci::SegId kStatics = kDsmNames.segments[6];     // the parts of StaticData, and on
 
 inline std::atomic<std::uint64_t>& word_of(std::uint64_t& of) {
   return reinterpret_cast<std::atomic<std::uint64_t>&>(of);

@@ -47,21 +47,16 @@ void read_dynamic(const ElfW(Dyn) * entry, Linked& program) {
 
 }  // namespace
 
-bool StaticData::offset_of(const void* data, std::size_t bytes, std::uint64_t& offset) const {
-  offset = reinterpret_cast<std::uintptr_t>(data) - program_.base;
-  return at(offset, bytes) != nullptr;
-}
-
-void* StaticData::at(std::uint64_t offset, std::size_t bytes) const {
-  const std::uintptr_t address = program_.base + offset;
-  for (const DataPart& part : program_.parts) {
-    const auto first = reinterpret_cast<std::uintptr_t>(part.base);
-    if (address >= first && address - first <= part.bytes &&
-        bytes <= part.bytes - (address - first)) {
-      return reinterpret_cast<void*>(address);
+std::optional<StaticData::Place> StaticData::place_of(const void* data, std::size_t bytes) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  for (std::size_t part = 0; part < parts().size(); ++part) {
+    const auto first = reinterpret_cast<std::uintptr_t>(parts()[part].base);
+    const std::size_t size = parts()[part].bytes;
+    if (address >= first && address - first <= size && bytes <= size - (address - first)) {
+      return Place{part, address - first};
     }
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 Result<std::vector<DataPart>> portable_variables() {

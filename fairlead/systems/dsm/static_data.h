@@ -1,9 +1,9 @@
-// Names of the program's static variables: offsets from where it was loaded, which are equal on
-// every rank that runs the same binary.
+// Names of the program's static variables: offsets in its parts, which are equal on every rank that
+// runs the same binary, wherever it was loaded.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-
+#include <optional>
 #include <vector>
 
 #include "fairlead/base/program_data.h"
@@ -13,10 +13,14 @@ namespace fairlead::dsm {
 
 class StaticData {
  public:
-  // False: [data, data + bytes) is not within the program's static variables.
-  bool offset_of(const void* data, std::size_t bytes, std::uint64_t& offset) const;
-  // nullptr: there is no such place.
-  void* at(std::uint64_t offset, std::size_t bytes) const;
+  struct Place {
+    std::size_t part;  // of parts()
+    std::uint64_t offset;
+  };
+
+  // Nothing: [data, data + bytes) is not within one of the parts.
+  std::optional<Place> place_of(const void* data, std::size_t bytes) const;
+  const std::vector<DataPart>& parts() const { return program_.parts; }
 
  private:
   ProgramData program_ = program_data();

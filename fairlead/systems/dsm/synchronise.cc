@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
 #include <utility>
 
 #include "fairlead/systems/dsm/core.h"
 #include "fairlead/systems/dsm/mutants.h"
+#include "fairlead/systems/dsm/segments.h"
 
 namespace fairlead::dsm {
 namespace {
 
 constexpr std::size_t kNoticeWords = 3;
+constexpr const char* kDistributed =
+    "a variable that is distributed, which the program of every rank has";
 
 void add_words(std::vector<std::uint32_t>& words, std::span<const Notice> notices) {
   for (const Notice& notice : notices) {
@@ -43,11 +46,10 @@ std::uint64_t Core::barrier(std::uint64_t id, const char* call, std::uint64_t wo
   close_interval();
   end_reads();
   const Ps arrived = port_.now();
+  end_distributing();
   meet(id, word, mine_, call);
   const std::uint64_t agreed = departed_word_;
   (void)apply(heard_);
-  serve([this] { return variables_taken_ + distributed_ >= distributed_by_all_; },
-        "a variable that was distributed");
   if (watch_ != nullptr) {
     watch_->barrier(heard_, apart_);
     ++watch_->barriers().count;
@@ -67,8 +69,7 @@ std::uint64_t Core::barrier(std::uint64_t id, const char* call, std::uint64_t wo
 
 void Core::meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> notices,
                 const char* call) {
-  std::vector<std::uint32_t> body{static_cast<std::uint32_t>(distributed_),
-                                  static_cast<std::uint32_t>(word),
+  std::vector<std::uint32_t> body{static_cast<std::uint32_t>(word),
                                   static_cast<std::uint32_t>(word >> 32)};
   add_words(body, notices);
   departed_ = false;
@@ -77,7 +78,7 @@ void Core::meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> no
 }
 
 void Core::arrived(const Message& message) {
-  if (message.body.size() < 3) refuse(message);
+  if (message.body.size() < 2) refuse(message);
   if (arrivals_ == 0) {
     arrived_id_ = message.value;
     arrived_notices_.clear();
@@ -86,19 +87,17 @@ void Core::arrived(const Message& message) {
     fail(fmt::format("rank {} is at barrier {}, others are at barrier {}", message.from,
                      message.value, arrived_id_));
   }
-  (void)notices_in(message, 3);
-  arrived_distributed_ += message.body[0];
-  if (message.from == 0) arrived_word_ = {message.body[1], message.body[2]};
+  (void)notices_in(message, 2);
+  if (message.from == 0) arrived_word_ = {message.body[0], message.body[1]};
   const bool heard = !mutated(Mutant::last_arrival_unheard) || arrivals_ + 1 < size_;
   if (heard) {
-    arrived_notices_.insert(arrived_notices_.end(), message.body.begin() + 3, message.body.end());
+    arrived_notices_.insert(arrived_notices_.end(), message.body.begin() + 2, message.body.end());
   }
   if (++arrivals_ < size_) return;
-  const std::uint64_t distributed = std::exchange(arrived_distributed_, 0);
   arrivals_ = 0;
   std::vector<std::uint32_t> body(arrived_word_.begin(), arrived_word_.end());
   body.insert(body.end(), arrived_notices_.begin(), arrived_notices_.end());
-  for (Rank rank = 0; rank < size_; ++rank) wire_.send(rank, Kind::depart, distributed, body);
+  for (Rank rank = 0; rank < size_; ++rank) wire_.send(rank, Kind::depart, 0, body);
 }
 
 // --- Locks.
@@ -203,31 +202,37 @@ std::vector<std::uint32_t> Core::end_of_hold(const VectorTime& since) {
 void Core::distribute(void* data, std::size_t bytes) {
   check_running("distribute");
   const lci::PortTurn turn(port_);
-  std::uint64_t offset = 0;
-  if (!program_.offset_of(data, bytes, offset)) {
+  const std::optional<StaticData::Place> place = program_.place_of(data, bytes);
+  if (!place) {
     fail(fmt::format("distribute of {} bytes at {}, which is not a static variable of the program",
                      bytes, data));
   }
-  std::vector<std::uint32_t> body(1 + (bytes + 3) / 4, 0);
-  body[0] = static_cast<std::uint32_t>(bytes);
-  if (bytes != 0) std::memcpy(body.data() + 1, data, bytes);
+  if (bytes == 0) return;
+  const auto segment = static_cast<lci::SegId>(kStatics + place->part);
+  const lci::PutPiece piece{place->offset, data, bytes};
   for (Rank rank = 0; rank < size_; ++rank) {
-    if (rank != self_) wire_.send(rank, Kind::distribute, offset, body);
+    if (rank == self_) continue;
+    begin(
+        [&] {
+          return port_.put({rank}, segment, {&piece, 1}, &flushed_, lci::kNoCounter, lci::kNoFlags);
+        },
+        kDistributed);
+    ++flushes_asked_;
   }
-  ++distributed_;
+  // The program may change it from here on.
+  await(flushed_, flushes_asked_, kDistributed);
+  distributed_ = true;
 }
 
-void Core::take_variable(const Message& message) {
-  const std::size_t bytes = message.body.empty() ? 0 : message.body[0];
-  void* const to = program_.at(message.value, bytes);
-  if (message.body.size() != 1 + (bytes + 3) / 4 || to == nullptr) {
-    fail(
-        fmt::format("rank {} distributed a variable that this program does not have: ranks run "
-                    "different programs",
-                    message.from));
+// Before a barrier: it is there when the others leave that.
+void Core::end_distributing() {
+  if (!std::exchange(distributed_, false)) return;
+  for (Rank rank = 0; rank < size_; ++rank) {
+    if (rank == self_) continue;
+    begin([&] { return port_.fence({rank}, &flushed_); }, kDistributed);
+    ++flushes_asked_;
   }
-  std::memcpy(to, message.body.data() + 1, bytes);
-  ++variables_taken_;
+  await(flushed_, flushes_asked_, kDistributed);
 }
 
 }  // namespace fairlead::dsm

@@ -18,22 +18,21 @@ namespace fairlead::dsm {
 // front.
 enum class Kind : std::uint32_t {
   // --- Lane::request
-  arrive,      // at a barrier; body: distributes sent so far, a word of two, notices of its writes
-  acquire,     // a lock; body: time
-  release,     // of it; body: notices
-  distribute,  // offset in the program; body: the length, then bytes
-  page_ask,    // a page; body: whether it is only wanted where somebody has it, needs
-  place,       // a page; body: the rank that is its home from now on where nobody is
-  diff,        // a page; body: interval, whether it is the last part, then runs (diff.h)
-  stamps,      // an interval; body: pages whose changes, put before, are there
-  cond_wait,   // lock and condition
-  cond_wake,   // lock and condition; body: whether all are woken
+  arrive,         // at a barrier; body: a word of two, notices of its writes
+  acquire,        // a lock; body: time
+  release,        // of it; body: notices
+  page_ask,       // a page; body: whether it is only wanted where somebody has it, needs
+  place,          // a page; body: the rank that is its home from now on where nobody is
+  diff,           // a page; body: interval, whether it is the last part, then runs (diff.h)
+  stamps,         // an interval; body: pages whose changes, put before, are there
+  cond_wait,      // lock and condition
+  cond_wake,      // lock and condition; body: whether all are woken
   range_acquire,  // number of the request; body: RangeLocks::Range, time
   range_release,  // number of the request; body: notices
   record_ask,     // body: time; of a rank whose record board is full
   profile,        // body: RankProfile, for rank 0 at the end
   // --- Lane::reply
-  depart,     // from a barrier: distributes that there were; body: rank 0's two words, notices
+  depart,     // from a barrier; body: rank 0's two words, notices
   grant,      // of a lock; body: the manager's time, then notices
   forward,    // a page_ask; body: the rank that asks, then as page_ask
   diff_ack,   // a page: its changes are there, their buffer is free
@@ -57,8 +56,8 @@ constexpr lci::Lane lane_of(Kind kind) {
 // A rank is asked for something whatever it does itself: its processor is called. At a barrier it
 // waits for the others, and looks.
 constexpr bool calls(Kind kind) {
-  return kind == Kind::forward || (kind < Kind::depart && kind != Kind::arrive &&
-                                   kind != Kind::distribute && kind != Kind::profile);
+  return kind == Kind::forward ||
+         (kind < Kind::depart && kind != Kind::arrive && kind != Kind::profile);
 }
 
 struct Message {
