@@ -43,7 +43,7 @@ class Turns {
  private:
   std::atomic<bool> shared_{false};
   std::atomic<std::thread::id> owner_{};
-  std::uint32_t depth_ = 0;  // the owner's
+  std::uint32_t depth_ = 0;         // the owner's
   std::unique_ptr<FairLock> lock_;  // once shared
 };
 
