@@ -8,7 +8,7 @@
 //   std::byte* page(std::size_t i, bool writes)              here until the next synchronisation
 //   std::uint64_t* counter(bool writes)                      zero before; guarded by the lock
 //   double* time_of(unsigned rank, bool writes)
-//   double now_us()                                          virtual on modelled platforms
+//   std::int64_t now_ns()                                    virtual on modelled platforms
 //   void fail(const char* text)                              ends the job
 #pragma once
 #include <algorithm>
@@ -81,7 +81,9 @@ class Benchmarks {
                                        {"lock", &Benchmarks::lock},
                                        {"barrier", &Benchmarks::barrier}};
 
-  double us_since(double start) { return front_.now_us() - start; }
+  double us_since(std::int64_t start) {
+    return static_cast<double>(front_.now_ns() - start) * 1e-3;
+  }
   static std::uint64_t value_of(std::size_t page) { return page * 2654435761u + 12345; }
   std::size_t pages() const { return static_cast<std::size_t>(options_.pages); }
   std::uint64_t& first_word(std::size_t page, bool writes) {
@@ -93,7 +95,7 @@ class Benchmarks {
       for (std::size_t i = 0; i < pages(); ++i) first_word(i, true) = value_of(i);
     }
     front_.barrier(2);
-    const double start = front_.now_us();
+    const std::int64_t start = front_.now_ns();
     bool good = true;
     for (std::size_t i = 0; i < pages(); ++i) good &= first_word(i, false) == value_of(i);
     return {us_since(start) / static_cast<double>(pages()), good};
@@ -111,7 +113,7 @@ class Benchmarks {
         data[byte % kPageBytes] = value(byte);
       }
     }
-    const double start = front_.now_us();
+    const std::int64_t start = front_.now_ns();
     front_.barrier(4);
     const double us = us_since(start) / static_cast<double>(pages());
     bool good = true;
@@ -127,7 +129,7 @@ class Benchmarks {
 
   Measured lock() {
     front_.barrier(6);
-    const double start = front_.now_us();
+    const std::int64_t start = front_.now_ns();
     for (std::int64_t i = 0; i < options_.rounds; ++i) {
       front_.acquire();
       *front_.counter(true) += 1;
@@ -140,7 +142,7 @@ class Benchmarks {
   }
 
   Measured barrier() {
-    const double start = front_.now_us();
+    const std::int64_t start = front_.now_ns();
     for (std::int64_t i = 0; i < options_.rounds; ++i) front_.barrier(8);
     return {us_since(start) / static_cast<double>(options_.rounds), true};
   }

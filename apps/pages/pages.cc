@@ -59,7 +59,7 @@ class Tmk {
   std::byte* page(std::size_t i, bool) { return shared.pages + i * kPageBytes; }
   std::uint64_t* counter(bool) { return shared.counter; }
   double* time_of(unsigned rank, bool) { return shared.times + rank; }
-  double now_us() const { return static_cast<double>(apps::nanoseconds_now()) * 1e-3; }
+  std::int64_t now_ns() const { return apps::nanoseconds_now(); }
   void fail(const char* text) {
     std::fprintf(stderr, "pages: %s\n", text);
     Tmk_exit(1);

@@ -62,7 +62,9 @@ class Handles {
   }
   std::uint64_t* counter(bool writes) { return touched(counter_, 0, 1, writes); }
   double* time_of(unsigned rank, bool writes) { return touched(times_, rank, 1, writes); }
-  double now_us() const { return to_seconds(context_.port().now()) * 1e6; }
+  std::int64_t now_ns() const {
+    return context_.port().now().count / fairlead::nanoseconds(1).count;
+  }
   void fail(const char* text) {
     context_.abort_job(1, text);
     std::abort();
