@@ -74,9 +74,9 @@ Suites: how many of their tests pass.
 | OSU 7.4, blocking collectives, `-c` | 2, 4, 8; 2 | `shm`; `udp` | 15 of 15 |
 | OSU 7.4, other collectives, `-c` | 2 | `shm`, `udp` | 38 of 39 |
 | OSU 7.4, pt2pt, `-c`, and one-sided | 2 | `shm`, `udp` | 9 of 10, 9 of 9 |
-| the same without persistent and threads, `-m 65536`; also with a link failing | 2 | `firelink`, rsm device | 6 of 6, 9 of 9 |
-| IMB with CHECK, up to 2 KiB: MPI1; also with a link failing | 16 | `firelink`, rsm device | all |
-| the same, NBC, up to 256 bytes; also with a link failing | 16 | `firelink`, rsm device | 12 of 13 |
+| pt2pt and one-sided, `-m 65536`, also with a link failing | 2 | `firelink` | 6 of 6, 9 of 9 |
+| IMB with CHECK, up to 2 KiB: MPI1; also with a link failing | 16 | `firelink` | all |
+| the same, NBC, up to 256 bytes; also with a link failing | 16 | `firelink` | 12 of 13 |
 
 Of MPICH's lists those tests were left out that MPICH marks as failing itself (`xfail`: cancelled
 sends) or as not the standard's (`strict=false`), and those that only set its variables; tests for
@@ -93,8 +93,9 @@ more ranks than five ran with five where they let themselves. What does not pass
 - `errors/comm/comm_create_nullarg` and three like it want `MPI_COMM_WORLD`'s handler to hear of a
   null pointer in a call on another communicator, `errors/attr/keyvalmis` of a wrong key in a call
   on a window; here that object's own handler hears it, as the standard says.
-- IMB's `Ireduce_scatter_pure` expects of every rank what rank 0 gets (`pos = 0`, where the test that overlaps has the
-  rank's own place); where its time limit ends it before it has sent anything (`-time 1` on `shm`), it counts as passed.
+- IMB's `Ireduce_scatter_pure` expects of every rank what rank 0 gets (`pos = 0`, where the test
+  that overlaps has the rank's own place); where its time limit ends it before it has sent anything
+  (`-time 1` on `shm`), it counts as passed.
 - OSU's `osu_allreduce_persistent -c` reduces other buffers than it checks. Its
   `osu_latency_mt -t 2:2 -c` finds every size right, and then its ranks end without `MPI_Finalize`.
 
@@ -107,8 +108,9 @@ Programs:
 | NPB 3.4.1 IS, EP, CG, MG, class S | 16 | `myrinet-p3` | all successful |
 | LULESH 2, `-s 8 -i 20` | 8 | `shm`, `udp` | symmetric to 1.5e-11; the same energy |
 
-`firelink` stands for `--on firelink --ranks-per-node 2 --mpi-device rsm` (1 for two ranks), a failing link for
-`--faults down=0-link1@2ms+20ms`. NPB on `firelink` is in [reproduction.md](reproduction.md#sun-fire-link-firelink).
+`firelink` stands for `--on firelink --ranks-per-node 2 --mpi-device rsm` (1 for two ranks), a
+failing link for `--faults down=0-link1@2ms+20ms`. NPB on `firelink` is in
+[reproduction.md](reproduction.md#sun-fire-link-firelink).
 
 NPB's Fortran needs gfortran's `-fallow-argument-mismatch`. LULESH wants a cube of ranks. mpi4py
 was not run yet.
