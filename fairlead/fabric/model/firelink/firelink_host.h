@@ -106,7 +106,7 @@ class FirelinkHost {
   // What is visible, oldest first. False: nothing more.
   bool next_received(std::uint32_t* run) {
     const bool there = take_first(received_, run);
-    count_received();
+    if (there) count_received();
     return there;
   }
   bool next_news(FirelinkNews* news) { return take_first(news_, news); }

@@ -15,6 +15,7 @@ RdmaHost::RdmaHost(const RdmaShared& parts, RdmaEngine& ni, Rank rank)
     host->received_.push_back(id);
     host->front(id).seen = host->parts_.engine.now();
     host->count_received();
+    host->count_bus();
     host->clock_.wake();
   };
   sink.completed = [](void* self, const RdmaCompletion& completion) {

@@ -139,7 +139,7 @@ class RdmaHost {
   // What is visible, oldest first. False: nothing more.
   bool next_received(std::uint32_t* packet) {
     const bool there = take_first(received_, packet);
-    count_received();
+    if (there) count_received();
     return there;
   }
   bool next_completion(RdmaCompletion* completion) { return take_first(completed_, completion); }
@@ -169,10 +169,13 @@ class RdmaHost {
   }
   void count_received() {
     if (parts_.figures != nullptr) [[unlikely]] {
-      const Ps at = parts_.engine.now();
-      parts_.figures->level(Figures::kReceiveQueue, rank_, at,
+      parts_.figures->level(Figures::kReceiveQueue, rank_, parts_.engine.now(),
                             static_cast<std::uint32_t>(received_.size()));
-      parts_.figures->bus(parts_.ranks.node_of(rank_), at, ni_.path_busy());
+    }
+  }
+  void count_bus() {
+    if (parts_.figures != nullptr) [[unlikely]] {
+      parts_.figures->bus(parts_.ranks.node_of(rank_), parts_.engine.now(), ni_.path_busy());
     }
   }
   // At the handler's time, to which the rank's task need not come for it.
