@@ -133,7 +133,7 @@ TEST_F(TraceTest, LongNamesAreCutAndLongDetailsAreNot) {
   constexpr int kEvents = 20;
   for (int i = 0; i < kEvents; ++i) {
     trace->journey(~0u, Ps{0}, kNever, ~std::uint64_t{0}, name, details);
-    trace->interval({~0u, ~0u}, Ps{-1}, kNever, name, {key.c_str(), 1}, {nullptr, 2});
+    trace->interval({~0u, ~0u}, Ps{-1}, kNever - Ps{1}, name, {key.c_str(), 1}, {nullptr, 2});
     trace->interval({0, 0}, Ps{0}, Ps{1}, "bare");
   }
   ASSERT_TRUE(trace->close().ok());
