@@ -64,12 +64,12 @@ void TimeHistogram::add(Ps time) {
   const std::uint64_t part = octave >= 5 ? rest >> (octave - 5) : rest << (5 - octave);
   ++counts_[octave * kParts + part];
   ++count_;
-  sum_ += time;
+  sum_us_ += to_us(time);
   most_ = std::max(most_, time);
 }
 
 double TimeHistogram::mean_us() const {
-  return count_ == 0 ? 0 : to_us(sum_) / static_cast<double>(count_);
+  return count_ == 0 ? 0 : sum_us_ / static_cast<double>(count_);
 }
 
 double TimeHistogram::quantile_us(double share) const {

@@ -71,7 +71,7 @@ class TimeHistogram {
   static constexpr unsigned kParts = 32;  // of an octave
   std::array<std::uint64_t, 63 * kParts> counts_{};
   std::uint64_t count_ = 0;
-  Ps sum_{};
+  double sum_us_ = 0;
   Ps most_{};
 };
 
