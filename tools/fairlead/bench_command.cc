@@ -336,7 +336,7 @@ void add_bench_options(CLI::App& app, const Bench& bench, BenchArguments& argume
   if (bench.program != nullptr) {
     app.add_option("--api", arguments.api,
                    "Whose messages: lci, the low-level interface's, via, a virtual interface's "
-                   "(VIPL), or am, Active Messages; the last two by the program vibench, for 4 to "
+                   "(VIPL), or am, Active Messages; the last two by the program vibench, for 1 to "
                    "4016 bytes")
         ->type_name("NAME")
         ->check(CLI::IsMember({"lci", "via", "am"}))

@@ -13,9 +13,11 @@
  * they came, and those that wait in AM_WaitSema let the others in. So handlers never run at the
  * same time, and one may not wait for another thread's call. Handlers run in AM_Poll, and in
  * requests while they take in what has come, of endpoints of that bundle; a handler may reply once
- * where it serves a request, and may not poll, wait or request. Errors: a call answers AM_OK or one
- * of AM_ERR_. A message that its receiver cannot take comes back whole to handler 0 of the endpoint
- * that sent it, with a status of the bits EBADARGS ... of am_types.h.
+ * where it serves a request, and may not poll, wait or request.
+ *
+ * Errors: a call returns AM_OK or one of AM_ERR_. A message that its receiver cannot take comes
+ * back whole to handler 0 of the endpoint that sent it, with a status of the bits EBADARGS ... of
+ * am_types.h.
  */
 #ifndef FAIRLEAD_SYSTEMS_AM_AM_H
 #define FAIRLEAD_SYSTEMS_AM_AM_H

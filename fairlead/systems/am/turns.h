@@ -13,7 +13,7 @@ namespace fairlead::am {
 // as those of its handlers do. Until share() there is one thread, and a turn costs a comparison.
 class Turns {
  public:
-  // Several threads call from now on. By one that has no turn.
+  // Several threads call from now on. The caller has no turn yet.
   void share() {
     if (lock_ == nullptr) lock_ = std::make_unique<FairLock>();
     shared_.store(true, std::memory_order_release);
@@ -34,7 +34,7 @@ class Turns {
     owner_.store(std::thread::id(), std::memory_order_relaxed);
     lock_->unlock();
   }
-  // By a thread in its outermost call: all that wait have their turns first.
+  // In a thread's outermost call: all that wait have their turns before it has one again.
   void let_others() {
     give();
     take();
