@@ -2,7 +2,6 @@
 // them run.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "fairlead/systems/rsm/node.h"
@@ -13,8 +12,15 @@ class Call {
  public:
   Call() : node_(Node::join()) {
     if (node_ != nullptr && node_->left()) node_ = nullptr;
-    if (node_ != nullptr) turn_.emplace(node_->port());
+    if (node_ == nullptr || !node_->port().wakes()) return;
+    entered_ = &node_->port();
+    entered_->enter();
   }
+  ~Call() {
+    if (entered_ != nullptr) entered_->leave();
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
 
   // False: the process is in no job, or has left it. Calls return kNoJob.
   explicit operator bool() const { return node_ != nullptr; }
@@ -22,7 +28,7 @@ class Call {
 
  private:
   Node* node_;
-  std::optional<lci::PortTurn> turn_;
+  lci::Port* entered_ = nullptr;  // its leave() is due; none where the port has no wakes
 };
 
 constexpr int kNoJob = RSMERR_CTLR_NOT_PRESENT;
