@@ -113,7 +113,9 @@ void WakeHelper::set(const Target& target, Wake policy, Ps watchdog) {
   ++settings_;
   if (policy != Wake::poll_only) start(target);
   if (waits_) change_.notify_one();
-  if (watches_) nudge();
+  // What it sleeps on may have been listened to under an earlier policy, and the rank's own waits
+  // have used the bell since.
+  if (watches_ || (sleeps_ && policy != Wake::poll_only)) nudge();
   unlock();
 }
 
@@ -230,6 +232,8 @@ bool WakeHelper::sleep_on(const fabric::Bell& bell) {
   const bool rang = nanoseconds(monotonic_ns() - begin) < fabric::Bell::kLongest;
   take_turn();
   sleeps_ = false;
+  std::uint64_t nudges = 0;
+  (void)!::read(nudge_.get(), &nudges, sizeof nudges);
   return rang;
 }
 

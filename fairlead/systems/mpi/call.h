@@ -47,7 +47,9 @@ class Call {
   template <class Function>
   auto run_outside(Function&& function) const {
     if (process_->lock != nullptr) engine().give_lock();
+    ++process_->outside;
     auto answer = function();
+    --process_->outside;
     if (process_->lock != nullptr) engine().take_lock();
     return answer;
   }

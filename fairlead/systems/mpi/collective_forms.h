@@ -39,6 +39,7 @@ template <class Record>
   Recorder recorder(*made);
   record(recorder);
   made->begin();
+  if (kind == RequestKind::task && !made->request().done()) call.process().let_go_on(*made);
   *form.request = made.release()->handle();  // the request's, from here on
   return MPI_SUCCESS;
 }

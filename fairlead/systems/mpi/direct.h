@@ -36,8 +36,9 @@ class Direct final : public Device {
  public:
   // Part of `engine`, which knows `port` already.
   Direct(Engine& engine, lci::Port& port, bool free_work, CopyChoice choice, FirstNumbers first);
-  // Binds kChannel of the port.
-  void bind();
+  // Names who receives kChannel of the port: upcalls(), or who calls them.
+  void bind(const lci::Upcall& by);
+  lci::Upcall upcalls() { return {&Direct::upcall, &engine_, &Direct::upcall_small}; }
 
   // The short ways of a send. False: nothing has happened.
   // In one slot of the network, where that takes few instructions.

@@ -21,9 +21,8 @@ Direct::Direct(Engine& engine, lci::Port& port, bool free_work, CopyChoice choic
       choice_(choice),
       claims_(first.claim) {}
 
-void Direct::bind() {
-  port_.bind(kChannel, {&Direct::upcall, &engine_, &Direct::upcall_small},
-             {&Direct::returned, &engine_});
+void Direct::bind(const lci::Upcall& by) {
+  port_.bind(kChannel, by, {&Direct::returned, &engine_});
 }
 
 std::string Direct::describe(Rank peer) const {

@@ -26,6 +26,8 @@ class Driven {
   virtual Request* awaited() const { return nullptr; }
 
   ListLink<Driven> link;  // the engine's
+  // advance() calls no function of the program, and may run on another thread, between calls.
+  bool alone = false;
 };
 
 }  // namespace fairlead::mpi

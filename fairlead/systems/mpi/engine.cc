@@ -26,7 +26,7 @@ Engine::Engine(lci::Port& port, Fatal fatal, CopyChoice choice, FirstNumbers fir
     device_ = other_.get();
     matches_itself_ = device_->matches();
   } else {
-    direct_.bind();
+    direct_.bind(direct_.upcalls());
   }
 }
 
@@ -116,12 +116,12 @@ bool Engine::progress() {
 }
 
 // What a program's operation calls meanwhile does not drive them again.
-bool Engine::advance_driven() {
+bool Engine::advance_driven(bool alone_only) {
   if (driven_.empty() || driving_) return false;
   driving_ = true;
   bool moved = false;
   for (Driven* each = driven_.front(); each != nullptr;) {
-    const Driven::Step step = each->advance();
+    const Driven::Step step = alone_only && !each->alone ? Driven::Step::none : each->advance();
     Driven* const following = AllDriven::next(each);  // after it some may have been added
     if (step == Driven::Step::over) driven_.remove(each);
     moved |= step != Driven::Step::none;
@@ -129,6 +129,21 @@ bool Engine::advance_driven() {
   }
   driving_ = false;
   return moved;
+}
+
+void Engine::go_on_alone() {
+  for (bool moved = has_work(); moved;) {
+    moved = device_->progress();
+    moved |= push_outgoing(false);
+    moved |= advance_driven(true);
+  }
+}
+
+bool Engine::any_alone() const {
+  for (const Driven* each = driven_.front(); each != nullptr; each = AllDriven::next(each)) {
+    if (each->alone) return true;
+  }
+  return false;
 }
 
 Request* Engine::make_request(RequestKind kind, State state, Task* task) {

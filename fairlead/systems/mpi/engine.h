@@ -221,6 +221,10 @@ class Engine {
   void drive(Driven& work) {
     if (work.advance() != Driven::Step::over) driven_.push_back(&work);
   }
+  // Does what can be done without waiting of what goes on alone (Driven::alone), between calls.
+  void go_on_alone();
+  // Whether there is such work.
+  bool any_alone() const;
   // Whether there is any message that no receive has matched.
   bool any_early() const { return matches_itself_ ? device_->any_early() : matcher_.any_early(); }
   // Waits until nothing this rank has to send is left.
@@ -378,7 +382,8 @@ class Engine {
   void send_to_self(Request& send);
   void make_slow(Request& send) const;
   void note_outgoing() { sends_at_once_ = outgoing_.empty() && slow_peers_.empty(); }
-  bool push_outgoing();
+  // `may_wait`: for room of those that the program waits for.
+  bool push_outgoing(bool may_wait = true);
 
   // engine_receive.cc
   Unexpected* make_early(const Envelope& envelope, Unexpected::Place place, std::uint64_t size);
@@ -424,7 +429,7 @@ class Engine {
   [[gnu::cold, gnu::noinline]] void enter_port();
   [[gnu::cold, gnu::noinline]] void leave_port();
   bool progress();
-  bool advance_driven();
+  bool advance_driven(bool alone_only = false);
 
   // engine_memory.cc
   template <class Begin>

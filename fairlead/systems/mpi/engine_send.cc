@@ -80,7 +80,7 @@ void Engine::isend_by(Request& request, const void* from, std::uint64_t size, En
 
 // Sends what is queued, in order per destination; a destination without room blocks its own later
 // messages only (past kBlockedMax such destinations the round ends).
-bool Engine::push_outgoing() {
+bool Engine::push_outgoing(bool may_wait) {
   bool any_moved = false;
   constexpr std::size_t kBlockedMax = 16;
   Rank blocked[kBlockedMax];
@@ -93,7 +93,7 @@ bool Engine::push_outgoing() {
     }
     if (!slow_peers_.empty()) make_slow(*r);
     const std::uint64_t moved_before = r->moved;
-    const Device::Sent sent = device_->start(*r, r->awaited);
+    const Device::Sent sent = device_->start(*r, may_wait && r->awaited);
     any_moved |= sent == Device::Sent::all || r->moved != moved_before;
     Request* const following = Requests::next(r);  // upcalls may have appended
     if (sent == Device::Sent::blocked) {

@@ -6,16 +6,6 @@
 
 namespace fairlead::mpi {
 
-void Process::begin_turn() {
-  if (lock != nullptr) return engine_.take_lock();
-  engine_.port().enter();
-}
-
-void Process::end_turn() {
-  if (lock != nullptr) return engine_.give_lock();
-  engine_.port().leave();
-}
-
 Comm* Process::make_comm() {
   for (const std::unique_ptr<Comm>& old : comms_) {
     if (old->live != Comm::kLive && old->uses == 0) {

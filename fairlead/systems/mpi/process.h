@@ -22,8 +22,9 @@
 namespace fairlead::mpi {
 
 struct Extras;
-class Network;  // collectives/network.h
-class Windows;  // windows/windows.h
+class Background;  // background.h
+class Network;     // collectives/network.h
+class Windows;     // windows/windows.h
 
 // The device that a job has which asked for `asked`: a name of its own.
 DeviceName device_in(run::Context& context, DeviceName asked);
@@ -115,6 +116,11 @@ class Process {
   bool takes_turns() const { return lock != nullptr || engine_.port().wakes(); }
   [[gnu::noinline]] void begin_turn();
   [[gnu::noinline]] void end_turn();
+  // Within a Call: `work`, which has begun and is not over, goes on while the rank computes, where
+  // that can be (background.h).
+  void let_go_on(const Driven& work);
+  // Functions of the program that run within a Call now.
+  int outside = 0;
   // The calls that still come are of another kind.
   void finalize() {
     phase = Phase::finalized;
@@ -160,6 +166,7 @@ class Process {
   std::vector<std::unique_ptr<Comm>> comms_;
   std::unique_ptr<TypeStore> types_;
   std::unique_ptr<Extras> extras_;
+  std::unique_ptr<Background> background_;  // nullptr until something was to go on
 };
 
 // A turn of one of several threads, where a call takes a short way.

@@ -8,6 +8,7 @@
 
 #include "fairlead/lci/message_matching.h"
 #include "fairlead/systems/mpi/anytime_call.h"
+#include "fairlead/systems/mpi/background.h"
 #include "fairlead/systems/mpi/collectives/network.h"
 #include "fairlead/systems/mpi/devices/pairs/device.h"
 #include "fairlead/systems/mpi/devices/rsm/device.h"

@@ -18,6 +18,7 @@ constexpr std::uint64_t kScheduleBytesMax = 64 * 1024;
 Schedule::Schedule(Process& process, Comm& comm, RequestKind kind, std::uint32_t context,
                    std::int32_t tag, const char* call)
     : Task(process, kind), comm_(comm), context_(context), tag_(tag), call_(call) {
+  alone = true;
   use(comm);
   std::vector<std::unique_ptr<ScheduleSteps>>& spare = process.extras().spare_steps;
   if (spare.empty()) {
@@ -43,8 +44,9 @@ void Schedule::begin() {
   if (request().kind != RequestKind::persistent) process_.engine().drive(*this);
 }
 
-int Schedule::start(const Call&) {
+int Schedule::start(const Call& call) {
   restart();
+  if (!request().done()) call.process().let_go_on(*this);
   return MPI_SUCCESS;
 }
 
@@ -178,6 +180,7 @@ void Recorder::combine(const Operand& operand, const void* lower, const void* hi
   schedule_.operand_ = operand;
   if (operand.user != nullptr) {
     schedule_.user_ = *operand.user;
+    schedule_.alone = false;
     schedule_.operand_.user = &schedule_.user_;
   }
   steps_.acts.push_back({Schedule::What::combine, 0, nullptr, lower, higher, out, count});

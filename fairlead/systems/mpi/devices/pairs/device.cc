@@ -11,7 +11,7 @@ PairsDevice::PairsDevice(Engine& engine, const rsm::Tunables& tunables, const ru
     is_far_[peer] = is_far(engine.port(), peer);
     if (is_far_[peer] && tunables.connect_all != 0) far_.connect(peer);
   }
-  engine.direct().bind();
+  engine.direct().bind(engine.direct().upcalls());
 }
 
 // A line shows at once and is stored by the network, not carried by a packet.
