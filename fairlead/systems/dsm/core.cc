@@ -80,7 +80,9 @@ Core::Core(run::Context& context, const Options& options)
       wire_(
           port_, kDsmNames.channels[0],
           {[](void* self, Message& message) { static_cast<Core*>(self)->handle(message); }, this}),
-      relay_(size_) {}
+      relay_(size_),
+      rounds_(self_, size_),
+      arrivals_(rounds_.steps().size()) {}
 
 Core::~Core() {
   if (running_) {
@@ -268,12 +270,6 @@ void Core::handle(Message& message) {
       return take_stamps(message);
     case Kind::arrive:
       return arrived(message);
-    case Kind::depart:
-      if (message.body.size() < 2) refuse(message);
-      departed_word_ = message.body[0] | (std::uint64_t{message.body[1]} << 32);
-      heard_ = notices_in(message, 2);
-      departed_ = true;
-      return;
     case Kind::acquire: {
       const auto lock = static_cast<std::uint32_t>(message.value);
       if (message.body.size() != size_ || message.value >= kLocks) refuse(message);

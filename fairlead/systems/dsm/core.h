@@ -27,6 +27,7 @@
 
 #include "fairlead/run/context.h"
 #include "fairlead/systems/dsm/diff.h"
+#include "fairlead/systems/dsm/dissemination.h"
 #include "fairlead/systems/dsm/dsm.h"
 #include "fairlead/systems/dsm/fault_engine.h"
 #include "fairlead/systems/dsm/fault_signals.h"
@@ -213,7 +214,9 @@ class Core {
   // --- Locks and barriers (synchronise.cc).
   void meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> notices,
             const char* call);
-  void arrived(const Message& message);
+  void arrived(Message& message);
+  // Into heard_. `knows`: rank 0's word is in departed_word_; `last`: of the barrier's messages.
+  void take_arrival(std::uint64_t id, const Message& message, bool& knows, bool last);
   // `lock`: whose clock goes with it.
   void grant(Rank to, Kind kind, std::uint64_t value, std::uint64_t lock,
              std::span<const std::uint32_t> time);
@@ -346,14 +349,12 @@ class Core {
   LockTable locks_;
   RangeLocks ranges_;
   std::map<std::uint64_t, std::deque<Rank>> conditions_;
-  NoticeLog relay_;  // what came with the releases of those locks
-  std::uint32_t arrivals_ = 0;
-  std::uint64_t arrived_id_ = 0;
-  std::array<std::uint32_t, 2> arrived_word_{};  // rank 0's
-  std::vector<std::uint32_t> arrived_notices_;
+  NoticeLog relay_;             // what came with the releases of those locks
+  const Dissemination rounds_;  // of barriers
+  // By step of those: what came and was not taken, as its sender may be at the next barrier.
+  std::vector<std::deque<Message>> arrivals_;
 
   // --- What it waits for.
-  bool departed_ = false;
   std::uint64_t departed_word_ = 0;
   std::vector<Notice> heard_;
   bool granted_ = false;

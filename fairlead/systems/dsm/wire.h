@@ -18,7 +18,7 @@ namespace fairlead::dsm {
 // front.
 enum class Kind : std::uint32_t {
   // --- Lane::request
-  arrive,         // at a barrier; body: a word of two, notices of its writes
+  arrive,         // at a barrier; body: whether rank 0's word is known, that of two words, notices
   acquire,        // a lock; body: time
   release,        // of it; body: notices
   page_ask,       // a page; body: whether it is only wanted where somebody has it, needs
@@ -32,7 +32,6 @@ enum class Kind : std::uint32_t {
   record_ask,     // body: time; of a rank whose record board is full
   profile,        // body: RankProfile, for rank 0 at the end
   // --- Lane::reply
-  depart,     // from a barrier; body: rank 0's two words, notices
   grant,      // of a lock; body: the manager's time, then notices
   forward,    // a page_ask; body: the rank that asks, then as page_ask
   diff_ack,   // a page: its changes are there, their buffer is free
@@ -49,7 +48,7 @@ enum class Kind : std::uint32_t {
   count
 };
 constexpr lci::Lane lane_of(Kind kind) {
-  if (kind < Kind::depart) return lci::Lane::request;
+  if (kind < Kind::grant) return lci::Lane::request;
   return kind < Kind::page_data ? lci::Lane::reply : lci::Lane::control;
 }
 
@@ -57,7 +56,7 @@ constexpr lci::Lane lane_of(Kind kind) {
 // waits for the others, and looks.
 constexpr bool calls(Kind kind) {
   return kind == Kind::forward ||
-         (kind < Kind::depart && kind != Kind::arrive && kind != Kind::profile);
+         (kind < Kind::grant && kind != Kind::arrive && kind != Kind::profile);
 }
 
 struct Message {
