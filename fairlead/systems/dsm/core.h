@@ -148,6 +148,7 @@ class Core {
     bool here;
     bool over;  // there is nothing to wait for
     std::uint64_t word;
+    std::uint64_t puts = 0;  // to this slot, when it was asked for
   };
   void take_fault(PageId page, bool writes);
   [[noreturn]] void refuse_child(const void* address) const;
@@ -160,12 +161,15 @@ class Core {
   void find_homes();
   void read_slots(bool first);
   void fetch_async();
-  void ask(Slot& slot, bool wanted);
+  void ask(std::size_t number, bool wanted);
+  void look_at_puts();
   std::uint64_t home_by_touch(PageId page, Rank rank, bool wanted);
   void keep_twin(PageId page);
   void asked(const Message& message, bool forwarded);
   void answered(const Message& message);
-  bool serve_ask(Rank rank, PageId page, std::span<const std::uint32_t> needs);
+  void home_told(const Message& message);
+  struct Asked;
+  bool serve_ask(const Asked& asked);
   void look_at_asks(PageId page);
   void look_at_asks_later();
   void became_home(PageId page);
@@ -180,6 +184,8 @@ class Core {
   // The home's copy of a page, which peers reach.
   std::byte* master(PageId page) const { return masters_ + std::size_t{page} * kPageBytes; }
   bool has_all(std::span<const std::uint64_t> version, PageId page) const;
+  // A page that this rank asks of others may be put into its view by them.
+  bool takes_puts(Rank home) const;
   // What is read from that rank later is no older than what is read from it before.
   bool reads_in_order(Rank rank) const;
 
@@ -310,19 +316,23 @@ class Core {
   PageId last_fault_ = 0;
   std::int64_t stride_ = 0;
   std::vector<std::uint32_t> ask_body_;
+  std::array<Counter, kAhead> put_;  // by slot: pages that their homes put
+  Counter replied_;                  // pages that this rank put as their home
+  std::uint64_t replies_ = 0;
 
   // --- Pages of others that are here, where there is a limit: in the order in which they came.
   const std::size_t cache_pages_;  // 0: none
   std::deque<PageId> in_cache_;
   std::optional<Sparse<std::uint8_t>> cache_marks_;
 
-  // --- Asks of others for pages whose version is not there yet.
-  struct Parked {
+  // --- Asks of others, and those for pages whose version is not there yet.
+  struct Asked {
     Rank rank;
     PageId page;
+    std::uint32_t put;  // as in page_ask
     std::vector<std::uint32_t> needs;
   };
-  std::vector<Parked> parked_;
+  std::vector<Asked> parked_;
   bool looking_later_ = false;
 
   // --- Intervals.

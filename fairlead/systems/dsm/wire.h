@@ -18,15 +18,16 @@ namespace fairlead::dsm {
 // front.
 enum class Kind : std::uint32_t {
   // --- Lane::request
-  arrive,         // at a barrier; body: whether rank 0's word is known, that of two words, notices
-  acquire,        // a lock; body: time
-  release,        // of it; body: notices
-  page_ask,       // a page; body: whether it is only wanted where somebody has it, needs
-  place,          // a page; body: the rank that is its home from now on where nobody is
-  diff,           // a page; body: interval, whether it is the last part, then runs (diff.h)
-  stamps,         // an interval; body: pages whose changes, put before, are there
-  cond_wait,      // lock and condition
-  cond_wake,      // lock and condition; body: whether all are woken
+  arrive,     // at a barrier; body: whether rank 0's word is known, that of two words, notices
+  acquire,    // a lock; body: time
+  release,    // of it; body: notices
+  page_ask,   // a page; body: whether it is wanted where nobody has it, the slot it is to be put
+              // for, + 1, or 0: not by a put; needs
+  place,      // a page; body: the rank that is its home from now on where nobody is
+  diff,       // a page; body: interval, whether it is the last part, then runs (diff.h)
+  stamps,     // an interval; body: pages whose changes, put before, are there
+  cond_wait,  // lock and condition
+  cond_wake,  // lock and condition; body: whether all are woken
   range_acquire,  // number of the request; body: RangeLocks::Range, time
   range_release,  // number of the request; body: notices
   record_ask,     // body: time; of a rank whose record board is full
@@ -36,6 +37,7 @@ enum class Kind : std::uint32_t {
   forward,    // a page_ask; body: the rank that asks, then as page_ask
   diff_ack,   // a page: its changes are there, their buffer is free
   placed,     // a page; body: who was its home before, + 1; 0: nobody
+  page_home,  // a page that is put; body: the rank that is its home
   cond_told,  // the manager knows of the waiter
   cond_woken,
   range_grant,  // as grant

@@ -77,7 +77,8 @@ Suites: how many of their tests pass.
 | pt2pt and one-sided, `-m 65536`, also with a link failing | 2 | `firelink` | 6 of 6, 9 of 9 |
 | IMB with CHECK, up to 2 KiB: MPI1, EXT; also with a link failing | 16 | `firelink` | all, 6 of 6 |
 | the same, NBC, up to 256 bytes; also with a link failing | 16 | `firelink` | 12 of 13 |
-| OSU 7.4, blocking collectives, `-c -m 8:1024`; nonblocking | 16 | `firelink` | 15 of 15, 15 of 15 |
+| OSU 7.4, blocking collectives, `-c -m 8:1024` | 16 | `firelink` | 15 of 15 |
+| the same, nonblocking; persistent; neighbours | 16 | `firelink` | 15 of 15; 13 of 14; 10 of 10 |
 
 Of MPICH's lists those tests were left out that MPICH marks as failing itself (`xfail`: cancelled
 sends) or as not the standard's (`strict=false`), and those that only set its variables; tests for

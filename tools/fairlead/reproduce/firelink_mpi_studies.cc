@@ -217,10 +217,12 @@ struct Benchmark {
   const char* title;
   bool square;               // numbers of ranks, not powers of two
   std::uint32_t some_steps;  // that say what all do, as each takes the same time; 0: there are none
+  bool needs_memory = false;  // of this machine for its messages: 6.5 GB in class C, whatever ranks
 };
-constexpr Benchmark kBenchmarks[] = {
-    {"bt", "BT", true, 4},  {"cg", "CG", false, 2}, {"ep", "EP", false, 0}, {"ft", "FT", false, 2},
-    {"is", "IS", false, 2}, {"lu", "LU", false, 4}, {"mg", "MG", false, 2}, {"sp", "SP", true, 4}};
+constexpr Benchmark kBenchmarks[] = {{"bt", "BT", true, 4},  {"cg", "CG", false, 2},
+                                     {"ep", "EP", false, 0}, {"ft", "FT", false, 2, true},
+                                     {"is", "IS", false, 2}, {"lu", "LU", false, 4},
+                                     {"mg", "MG", false, 2}, {"sp", "SP", true, 4}};
 
 // Those whose steps take the least time to model.
 bool is_quick(const Benchmark& one) {
@@ -305,6 +307,7 @@ Study figure8(bool quick) {
       quick ? std::vector<const char*>{"A"} : std::vector<const char*>{"B", "C"};
   for (const char* const of : classes) {
     for (const Benchmark& one : kBenchmarks) {
+      if (of[0] == 'C' && one.needs_memory) continue;
       if (!quick || is_quick(one)) add_scaling(one, of, quick, &study, &scaling);
     }
   }
