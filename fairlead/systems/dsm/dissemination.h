@@ -4,6 +4,7 @@
 // barrier (Hensgen, Finkel and Manber 1988), with the concatenation of Bruck and others (1997),
 // which brings each rank's words to each other rank once. No rank has more to do than another.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
