@@ -52,9 +52,7 @@ int main(void) {
                    VipRecvWait(vi, VIP_INFINITE, &done) == VIP_SUCCESS && place.data[0] == (me ^ 1);
   if (me == 0 && good) printf("rank %u has the number of rank %u\n", me, place.data[0]);
   VipDisconnect(vi);
-  return VipDestroyVi(vi) == VIP_SUCCESS && VipDeregisterMem(nic, &place, memory) == VIP_SUCCESS &&
-                 VipDestroyPtag(nic, access.Ptag) == VIP_SUCCESS &&
-                 VipCloseNic(nic) == VIP_SUCCESS && good
-             ? 0
-             : 1;
+  return !(
+      VipDestroyVi(vi) == VIP_SUCCESS && VipDeregisterMem(nic, &place, memory) == VIP_SUCCESS &&
+      VipDestroyPtag(nic, access.Ptag) == VIP_SUCCESS && VipCloseNic(nic) == VIP_SUCCESS && good);
 }

@@ -15,7 +15,7 @@ constexpr std::uint64_t kCountOps = 12;
 // For one key: the digit as above, the bucket's address, its place, the store and the check whether
 // the region is full, and later the copy to the region with its place. Fitted: with 5 passes the
 // paper's problem takes its sequential time on the PPro (table VII).
-constexpr std::uint64_t kPermuteOps = 49;
+constexpr std::uint64_t kPermuteOps = 41;
 
 std::size_t digit_of(Key key, int shift) { return (key >> shift) & (kRadix - 1); }
 

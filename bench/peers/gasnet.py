@@ -110,6 +110,11 @@ def main():
     parser.add_argument("--only", default="shm,stock,udp,loss,barrier")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    for folder in (options.smp, options.udp, options.ours):
+        for test in ("testam", "testbarrier"):
+            if not (folder / test).is_file():
+                parser.error(f"{folder} has no program {test}: build it there (docs/gasnet.md), or "
+                             "name the directory that it was built in")
     groups = comparisons(Peers(options))
     unknown = set(options.only.split(",")) - set(groups)
     if unknown:

@@ -242,6 +242,9 @@ enum CapFlag : std::uint64_t {
   kContiguousGroups = 32768,
   // Packets may be lost, come twice, and overtake each other (--lci raw): for clients that mend it.
   kMayLose = 65536,
+  // A put of one piece bumps the target's counter by itself when it is there, however long it is:
+  // neither a packet nor the target's processor moves anything (InfiniBand's write with immediate).
+  kCountedPut = 131072,
 };
 
 // Where a path has kRemoteCopy: gets and puts of so many bytes and more are copies; below, packets

@@ -212,5 +212,34 @@ TEST(HomesOfOnePage, AreOneWhereRanksPlaceAndTouchAtOnce) {
   }
 }
 
+// Two readers of four pages: each page is one write of the network's, which tells its reader.
+TEST(DsmAsync, PutsPagesIntoViewsWhereTheNetworkCountsPuts) {
+  const Result<run::RunReport> report =
+      run::run_world(options_of("infiniband-pcie", 3), [](run::Context& context) {
+        dsm::Options options;
+        options.heap_bytes = 64 * kPageBytes;
+        options.protocol = dsm::protocol_of("async").value();
+        options.engine = dsm::EngineKind::checked;
+        Result<Dsm*> started = Dsm::start(context, options);
+        if (!started.ok()) context.abort_job(1, started.error().text);
+        {
+          Job job(context, *started.value());
+          for (std::size_t page = 0; job.self() == 0 && page < kPages; ++page) {
+            job.touched(page, 7, true) = static_cast<char>(page + 1);
+          }
+          job.dsm().barrier();
+          for (std::size_t page = 0; page < kPages; ++page) {
+            job.expect(job.touched(page, 7, false) == static_cast<char>(page + 1), "an old page");
+          }
+        }
+        started.value()->stop();
+        return 0;
+      });
+  ASSERT_TRUE(report.ok()) << report.error().text;
+  EXPECT_EQ(report.value().exit_code, 0) << report.value().failure;
+  EXPECT_EQ(report.value().counters.remote_copies, 2 * kPages);
+  EXPECT_EQ(report.value().counters.remote_copy_bytes, 2 * kPages * kPageBytes);
+}
+
 }  // namespace
 }  // namespace fairlead::port_test

@@ -11,6 +11,7 @@
 #include "fairlead/base/prng.h"
 #include "fairlead/systems/mpi/job_options.h"
 #include "tests/mpi/mpi_worlds.h"
+#include "tests/mpi/variable.h"
 
 namespace fairlead::mpi_test {
 namespace {
@@ -21,9 +22,11 @@ unsigned messages() {
 }
 
 run::RunReport run_on(const std::string& on, const std::string& faults, std::uint64_t seed,
-                      const std::function<int()>& body) {
+                      const std::function<int()>& body, std::uint32_t ranks = 2,
+                      std::uint32_t ranks_per_node = 0) {
   run::WorldOptions options;
-  options.ranks = 2;
+  options.ranks = ranks;
+  options.ranks_per_node = ranks_per_node;
   options.on = on;
   options.faults = faults;
   options.seed = seed;
@@ -108,6 +111,81 @@ TEST(RsmFailover, AFabricThatLosesPutsLosesNoMessage) {
   const run::RunReport report = run_on("shm", "drop=0.05,down=1@20ms+15ms,down=0-1@60ms+5ms", 7,
                                        [] { return soak(7, messages()); });
   EXPECT_EQ(report.exit_code, 0) << report.failure;
+}
+
+// Four ranks on two nodes: messages of all sizes from each to both ranks of the other node, by
+// pools of four blocks that serve both. Then each sender fills all of its pool that one receiver
+// may have, while that one looks at nobody else's messages: had any block not come back, the job
+// would end with a rank that waits for ever. `may_have`: bytes of all blocks but one for each other
+// rank that the sender has a connection to.
+int soak_shared_pools(std::uint64_t seed, unsigned count, int may_have) {
+  MPI_Init(nullptr, nullptr);
+  int rank = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  Prng sizes(seed);
+  bool good = true;
+  const int far = rank < 2 ? 2 : 0;  // the first rank of the other node
+  for (unsigned number = 0; number < count; ++number) {
+    int bytes[4][4];
+    for (auto& row : bytes) {
+      for (int& one : row) one = size_of(sizes);
+    }
+    std::vector<unsigned char> out[2];
+    std::vector<unsigned char> in[2];
+    MPI_Request requests[4];
+    for (int i = 0; i < 2; ++i) {
+      const auto seed_of = [&](int from, int to) { return number * 16 + unsigned(from * 4 + to); };
+      out[i] = patterned(static_cast<std::size_t>(bytes[rank][far + i]), seed_of(rank, far + i));
+      in[i].resize(static_cast<std::size_t>(bytes[far + i][rank]));
+      MPI_Isend(out[i].data(), bytes[rank][far + i], MPI_BYTE, far + i, 0, MPI_COMM_WORLD,
+                &requests[i]);
+      MPI_Irecv(in[i].data(), bytes[far + i][rank], MPI_BYTE, far + i, 0, MPI_COMM_WORLD,
+                &requests[2 + i]);
+    }
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 2; ++i) {
+      const auto expected = patterned(in[i].size(), number * 16 + unsigned((far + i) * 4 + rank));
+      good &= MPI_TEST_CHECK(in[i] == expected, rank, number);
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  // Expect: all of a pool is there again, for either receiver
+  const std::vector<unsigned char> most = patterned(static_cast<std::size_t>(may_have), 1);
+  for (const int receiver : {far, far + 1}) {
+    for (const int sender : {0, 1, 2, 3}) {
+      const int neighbour = sender ^ 1;
+      const int to = (sender < 2 ? 2 : 0) + receiver % 2;
+      int word = 0;
+      if (rank == sender) {
+        MPI_Send(most.data(), may_have, MPI_BYTE, to, 1, MPI_COMM_WORLD);
+        MPI_Send(&word, 1, MPI_INT, neighbour, 2, MPI_COMM_WORLD);
+      } else if (rank == neighbour) {
+        MPI_Recv(&word, 1, MPI_INT, sender, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(&word, 1, MPI_INT, to, 3, MPI_COMM_WORLD);
+      } else if (rank == to) {
+        std::vector<unsigned char> got(most.size());
+        MPI_Recv(&word, 1, MPI_INT, neighbour, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(got.data(), may_have, MPI_BYTE, sender, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        good &= MPI_TEST_CHECK(got == most, rank, sender);
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  }
+  MPI_Finalize();
+  return good ? 0 : 1;
+}
+
+TEST(RsmFailover, SharedPoolsAreEmptyAfterLinksThatDieAndPutsThatGetLost) {
+  const Variable boxes("MPI_RSM_NUMPOSTBOX", "4");
+  const Variable pool("MPI_RSM_SBPOOLSIZE", "16KiB");
+  const Variable looks("MPI_POLLALL", "0");
+  const unsigned count = messages() / 16;
+  const auto on_two_nodes = [=] { return soak_shared_pools(5, count, 3 * 4096); };
+  const run::RunReport broken = run_on("firelink", outages(5), 5, on_two_nodes, 4, 2);
+  EXPECT_EQ(broken.exit_code, 0) << outages(5) << " " << broken.failure;
+  const auto on_one = [=] { return soak_shared_pools(5, count, 2 * 4096); };
+  const run::RunReport lossy = run_on("shm", "drop=0.05,down=1@20ms+15ms", 5, on_one, 4);
+  EXPECT_EQ(lossy.exit_code, 0) << lossy.failure;
 }
 
 // Eight pairs fill the four links between two nodes, of which one dies and comes back.

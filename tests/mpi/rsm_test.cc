@@ -9,21 +9,10 @@
 
 #include "fairlead/run/context.h"
 #include "tests/mpi/mpi_worlds.h"
+#include "tests/mpi/variable.h"
 
 namespace fairlead::mpi_test {
 namespace {
-
-// While it lives, a variable that ranks read is set.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
 
 class RsmDevice : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, RsmDevice,

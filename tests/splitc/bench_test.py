@@ -105,6 +105,15 @@ class Bench(unittest.TestCase):
         answer = fairlead("run", "-n", "2", str(BIN / "splitcbench"), "--op", "swap")
         self.assertIn('cannot use "--op"', answer.stderr)
 
+    def test_wrong_use_of_the_command(self):
+        # Expect: what is wrong in the place is found by the job that it starts, and answered as
+        # what the command finds itself.
+        for bench in (("splitc",), ("pingpong", "--api", "via")):
+            for on in ("millennium", "shm"):
+                answer = fairlead("bench", *bench, "--on", on, "--lci", "bogus")
+                self.assertEqual(answer.returncode, 2, answer.stderr)
+                self.assertIn("bogus", answer.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

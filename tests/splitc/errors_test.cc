@@ -79,5 +79,21 @@ TEST_P(Errors, calls_of_all_that_do_not_agree) {
                {"rank 0", "Split-C: all_reduce_max of 4 bytes: rank 1 called something else"});
 }
 
+// On a modelled machine nothing happens any more then: the report says who waits, and for what.
+TEST(Barrier, names_who_waits_there_and_who_does_not_come) {
+  const Result<run::RunReport> report =
+      run::run_world(options_of(chosen("myrinet-p3/sdma"), 3), [](run::Context& rank) {
+        return splitc::start(&rank, [] {
+          if (splitc::my_proc() == 1) splitc::store_sync(8);
+          splitc::barrier();
+          return 0;
+        });
+      });
+  ASSERT_TRUE(report.ok());
+  EXPECT_NE(report.value().exit_code, 0);
+  expect_words(report.value().failure, {"deadlock", "rank 0: blocked", "other ranks at a barrier",
+                                        "rank 1: blocked", "in stores", "rank 2: blocked"});
+}
+
 }  // namespace
 }  // namespace fairlead::port_test

@@ -74,6 +74,8 @@ bool functions(lci::Port& port) {
   return PORT_TEST_CHECK(there == (me + 1) % 5, port, there) && good;
 }
 
+void set(global_ptr<std::uint32_t> flag, std::uint32_t value) { *splitc::tolocal(flag) = value; }
+
 // A rank that only looks at memory serves others meanwhile.
 bool memory(lci::Port& port) {
   bool good = true;
@@ -84,7 +86,7 @@ bool memory(lci::Port& port) {
     const std::uint32_t at_first = splitc::read(flag);
     good &= PORT_TEST_CHECK(at_first == 0 || at_first == 5, port, at_first);
     if (splitc::my_proc() == 0) {
-      splitc::write(flag, 5u);
+      turn % 2 == 0 ? splitc::atomic<&set>(flag.rank(), flag, 5u) : splitc::write(flag, 5u);
     } else {
       while (splitc::read(flag) == 0) {
       }

@@ -54,9 +54,11 @@ Result<void> check_choice(const WorldChoice& choice) {
 }
 
 // Runs a program of this command's folder; the objects that it printed, one a line. Error: why it
-// failed.
+// failed; `exit_code` is what the command answers then, for wrong use what its own checks answer.
 Result<std::vector<Json>> lines_of(const std::vector<std::string>& program,
-                                   const WorldChoice& choice, std::string& explanation) {
+                                   const WorldChoice& choice, std::string& explanation,
+                                   int& exit_code) {
+  exit_code = 1;
   Result<TemporaryFolder> folder = TemporaryFolder::make();
   if (!folder.ok()) return folder.error();
   const std::string& path = folder.value().path();
@@ -72,6 +74,7 @@ Result<std::vector<Json>> lines_of(const std::vector<std::string>& program,
   do end = wait_child();
   while (end.pid != child.value());
   const std::string errors = file_text(path + "/errors");
+  if (end.exit_code == kUsageExitCode) exit_code = kUsageExitCode;
   if (end.exit_code != 0) return Error{reason_in(errors, end.exit_code)};
   if (!choice.explain.empty()) explanation += errors;
   std::vector<Json> lines;
@@ -173,8 +176,9 @@ int run_splitc_bench(SplitcArguments& arguments) {
   for (const bool two_way : {false, true}) {
     if (arguments.ways == (two_way ? "one" : "two")) continue;
     if (two_way) program.emplace_back("--two-way");
-    auto lines = lines_of(program, choice, explanation);
-    if (!lines.ok()) return complain_of(lines.error(), 1);
+    int failed = 1;
+    auto lines = lines_of(program, choice, explanation, failed);
+    if (!lines.ok()) return complain_of(lines.error(), failed);
     measured[two_way ? 1 : 0] = std::move(lines.value());
     columns.push_back(two_way ? ProgramColumn{"two_way_us", "two-way us"}
                               : ProgramColumn{"one_way_us", "one-way us"});
@@ -203,8 +207,9 @@ int run_vibench(const VibenchOptions& options, const WorldChoice& choice) {
     program.insert(program.end(), {"--sizes", fmt::format("{}", fmt::join(options.sizes, ","))});
   }
   std::string explanation;
-  const auto lines = lines_of(program, choice, explanation);
-  if (!lines.ok()) return complain_of(lines.error(), 1);
+  int failed = 1;
+  const auto lines = lines_of(program, choice, explanation, failed);
+  if (!lines.ok()) return complain_of(lines.error(), failed);
   Json place = place_of(options.bench, choice);
   place["api"] = options.api;
   print_lines(lines.value(), columns_of(options.what), place, choice, options.json);

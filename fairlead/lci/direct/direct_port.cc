@@ -31,7 +31,10 @@ std::uint64_t caps_flags(const fabric::NicCaps& nic, const DirectOptions& option
   if ((nic.flags & fabric::kRemoteMemory) != 0) {
     flags |= kRemoteCopy;
     if (raw) flags |= kRawPuts;
-    if (nic.copy_bytes_min == 1) flags |= kHwRdma | kHwPut;
+    if (nic.copy_bytes_min == 1) {
+      flags |= kHwRdma | kHwPut;
+      if ((nic.flags & fabric::kImmediate) != 0) flags |= kCountedPut;
+    }
   }
   if ((nic.flags & fabric::kRemoteAtomics) != 0) flags |= kRemoteAtomic;
   return flags;

@@ -17,6 +17,14 @@ bool take(std::span<const std::byte> from, std::size_t& at, T& value) {
   return true;
 }
 
+// Behind an odd number of arguments, so that a handler finds the data of a message at a multiple of
+// 8 bytes, as the Port has the packet's body.
+std::size_t pad_bytes(const Head& head) {
+  const bool is_seen = head.form == Form::medium && head.bytes > 0 && head.argc % 2 == 1 &&
+                       (head.kind == Kind::request || head.kind == Kind::reply);
+  return is_seen ? sizeof(std::int32_t) : 0;
+}
+
 bool makes_sense(const Head& head) {
   if (head.argc > AM_ARGUMENTS_MAX) return false;
   if (head.was == Kind::returned || head.was == Kind::piece) return false;
@@ -38,6 +46,7 @@ std::size_t encode(const Head& head, std::byte* to) {
   if (has_source_offset(head)) put(to, at, head.source_offset);
   if (head.kind == Kind::returned) put(to, at, head.status);
   for (std::size_t i = 0; i < head.argc; ++i) put(to, at, head.args[i]);
+  if (pad_bytes(head) > 0) put(to, at, std::int32_t{0});
   return at;
 }
 
@@ -65,7 +74,9 @@ std::optional<Decoded> decode(const std::uint32_t (&words)[4], std::span<const s
   if (has_source_offset(head)) whole = whole && take(body, at, head.source_offset);
   if (head.kind == Kind::returned) whole = whole && take(body, at, head.status);
   for (std::size_t i = 0; i < head.argc; ++i) whole = whole && take(body, at, head.args[i]);
-  if (!whole || body.size() - at > head.data_bytes()) return std::nullopt;
+  if (!whole || body.size() - at < pad_bytes(head)) return std::nullopt;
+  at += pad_bytes(head);
+  if (body.size() - at > head.data_bytes()) return std::nullopt;
   return made;
 }
 

@@ -80,7 +80,9 @@ Core::Core(run::Context& context, const Options& options)
       wire_(
           port_, kDsmNames.channels[0],
           {[](void* self, Message& message) { static_cast<Core*>(self)->handle(message); }, this}),
-      relay_(size_) {}
+      relay_(size_),
+      rounds_(self_, size_),
+      arrivals_(rounds_.steps().size()) {}
 
 Core::~Core() {
   if (running_) {
@@ -144,6 +146,9 @@ Result<void> Core::open(const Options& options) {
       return Error{"the network cannot reach the program's static variables"};
     }
   }
+  for (std::uint32_t slot = 0; protocol_.fetch == FetchPart::async && slot < kAhead; ++slot) {
+    port_.expose_counter(kDsmNames.counters[slot], &put_[slot]);
+  }
   heap_ =
       std::make_unique<Heap>(*memory_, [this](std::uint64_t count) { return take_pages(count); });
   written_.reserve(pages_);
@@ -183,6 +188,7 @@ void Core::stop() {
     for (int i = 0; i < 2; ++i) {
       barrier(~std::uint64_t{0}, what);
       wait_until([this] { return wire_.idle() && !looking_later_ && !unconfirmed(); }, what);
+      await(replied_, replies_, what);
       if (i == 0 && watch_ != nullptr) gather_profiles();
     }
   }
@@ -243,7 +249,7 @@ void Core::handle(Message& message) {
   const bool of_page = message.kind == Kind::page_ask || message.kind == Kind::forward ||
                        message.kind == Kind::diff || message.kind == Kind::diff_ack ||
                        message.kind == Kind::place || message.kind == Kind::placed ||
-                       message.kind >= Kind::page_data;
+                       message.kind == Kind::page_home || message.kind >= Kind::page_data;
   if (of_page && message.value >= pages_) refuse(message);
   switch (message.kind) {
     case Kind::page_ask:
@@ -258,6 +264,8 @@ void Core::handle(Message& message) {
       return place_asked(message);
     case Kind::placed:
       return place_told(message);
+    case Kind::page_home:
+      return home_told(message);
     case Kind::diff:
       return take_diff(message);
     case Kind::diff_ack:
@@ -268,12 +276,6 @@ void Core::handle(Message& message) {
       return take_stamps(message);
     case Kind::arrive:
       return arrived(message);
-    case Kind::depart:
-      if (message.body.size() < 2) refuse(message);
-      departed_word_ = message.body[0] | (std::uint64_t{message.body[1]} << 32);
-      heard_ = notices_in(message, 2);
-      departed_ = true;
-      return;
     case Kind::acquire: {
       const auto lock = static_cast<std::uint32_t>(message.value);
       if (message.body.size() != size_ || message.value >= kLocks) refuse(message);

@@ -27,6 +27,7 @@
 
 #include "fairlead/run/context.h"
 #include "fairlead/systems/dsm/diff.h"
+#include "fairlead/systems/dsm/dissemination.h"
 #include "fairlead/systems/dsm/dsm.h"
 #include "fairlead/systems/dsm/fault_engine.h"
 #include "fairlead/systems/dsm/fault_signals.h"
@@ -147,6 +148,7 @@ class Core {
     bool here;
     bool over;  // there is nothing to wait for
     std::uint64_t word;
+    std::uint64_t puts = 0;  // to this slot, when it was asked for
   };
   void take_fault(PageId page, bool writes);
   [[noreturn]] void refuse_child(const void* address) const;
@@ -159,12 +161,15 @@ class Core {
   void find_homes();
   void read_slots(bool first);
   void fetch_async();
-  void ask(Slot& slot, bool wanted);
+  void ask(std::size_t number, bool wanted);
+  void look_at_puts();
   std::uint64_t home_by_touch(PageId page, Rank rank, bool wanted);
   void keep_twin(PageId page);
   void asked(const Message& message, bool forwarded);
   void answered(const Message& message);
-  bool serve_ask(Rank rank, PageId page, std::span<const std::uint32_t> needs);
+  void home_told(const Message& message);
+  struct Asked;
+  bool serve_ask(const Asked& asked);
   void look_at_asks(PageId page);
   void look_at_asks_later();
   void became_home(PageId page);
@@ -179,6 +184,8 @@ class Core {
   // The home's copy of a page, which peers reach.
   std::byte* master(PageId page) const { return masters_ + std::size_t{page} * kPageBytes; }
   bool has_all(std::span<const std::uint64_t> version, PageId page) const;
+  // A page that this rank asks of others may be put into its view by them.
+  bool takes_puts(Rank home) const;
   // What is read from that rank later is no older than what is read from it before.
   bool reads_in_order(Rank rank) const;
 
@@ -213,7 +220,9 @@ class Core {
   // --- Locks and barriers (synchronise.cc).
   void meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> notices,
             const char* call);
-  void arrived(const Message& message);
+  void arrived(Message& message);
+  // Into heard_. `knows`: rank 0's word is in departed_word_; `last`: of the barrier's messages.
+  void take_arrival(std::uint64_t id, const Message& message, bool& knows, bool last);
   // `lock`: whose clock goes with it.
   void grant(Rank to, Kind kind, std::uint64_t value, std::uint64_t lock,
              std::span<const std::uint32_t> time);
@@ -307,19 +316,23 @@ class Core {
   PageId last_fault_ = 0;
   std::int64_t stride_ = 0;
   std::vector<std::uint32_t> ask_body_;
+  std::array<Counter, kAhead> put_;  // by slot: pages that their homes put
+  Counter replied_;                  // pages that this rank put as their home
+  std::uint64_t replies_ = 0;
 
   // --- Pages of others that are here, where there is a limit: in the order in which they came.
   const std::size_t cache_pages_;  // 0: none
   std::deque<PageId> in_cache_;
   std::optional<Sparse<std::uint8_t>> cache_marks_;
 
-  // --- Asks of others for pages whose version is not there yet.
-  struct Parked {
+  // --- Asks of others, and those for pages whose version is not there yet.
+  struct Asked {
     Rank rank;
     PageId page;
+    std::uint32_t put;  // as in page_ask
     std::vector<std::uint32_t> needs;
   };
-  std::vector<Parked> parked_;
+  std::vector<Asked> parked_;
   bool looking_later_ = false;
 
   // --- Intervals.
@@ -346,14 +359,12 @@ class Core {
   LockTable locks_;
   RangeLocks ranges_;
   std::map<std::uint64_t, std::deque<Rank>> conditions_;
-  NoticeLog relay_;  // what came with the releases of those locks
-  std::uint32_t arrivals_ = 0;
-  std::uint64_t arrived_id_ = 0;
-  std::array<std::uint32_t, 2> arrived_word_{};  // rank 0's
-  std::vector<std::uint32_t> arrived_notices_;
+  NoticeLog relay_;             // what came with the releases of those locks
+  const Dissemination rounds_;  // of barriers
+  // By step of those: what came and was not taken, as its sender may be at the next barrier.
+  std::vector<std::deque<Message>> arrivals_;
 
   // --- What it waits for.
-  bool departed_ = false;
   std::uint64_t departed_word_ = 0;
   std::vector<Notice> heard_;
   bool granted_ = false;

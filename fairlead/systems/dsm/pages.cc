@@ -346,25 +346,41 @@ void Core::bring_own(PageId page) {
   keep_twin(page);
 }
 
-// --- ASYNC: the rank that asks.
+// --- ASYNC: the rank that asks. A home puts the page into the asker's view, and counts it there
+// for the slot that it is asked for, where the network does so by itself (kCountedPut); else it
+// sends it. Whoever of the two ranks knows the home tells the asker, who may not.
+
+bool Core::takes_puts(Rank home) const {
+  return !apart_ && (port_.caps(home).flags & lci::kCountedPut) != 0;
+}
 
 void Core::fetch_async() {
-  for (std::size_t i = 0; i < slots_used_; ++i) ask(slots_[i], i == 0 && in_fault_);
-  serve(
-      [this] {
-        return std::all_of(slots_.begin(),
-                           slots_.begin() + static_cast<std::ptrdiff_t>(slots_used_),
-                           [](const Slot& slot) { return slot.over; });
-      },
-      "a page");
-  for (std::size_t i = 0; i < slots_used_; ++i) {
-    const Slot& slot = slots_[i];
+  for (std::size_t i = 0; i < slots_used_; ++i) ask(i, i == 0 && in_fault_);
+  const auto used = std::span(slots_).first(slots_used_);
+  const char* const what = "a page";
+  for (;;) {
+    look_at_puts();
+    const auto missing =
+        std::find_if(used.begin(), used.end(), [](const Slot& slot) { return !slot.over; });
+    if (missing == used.end()) break;
+    if (wire_.peer_down()) must(Post::peer_down, what);
+    const Counter& put = put_[static_cast<std::size_t>(missing - used.begin())];
+    // A page that is there, and whose home is not known yet, waits for a message.
+    const bool there = put.ok.load(std::memory_order_acquire) != missing->puts;
+    must(port_.wait({.counter = there ? nullptr : &put,
+                     .at = missing->puts + 1,
+                     .any_packet = true,
+                     .what = what}),
+         what);
+  }
+  for (const Slot& slot : used) {
     if (!slot.here) continue;
     home_[slot.page] == self_ + 1 ? bring_own(slot.page) : keep_twin(slot.page);
   }
 }
 
-void Core::ask(Slot& slot, bool wanted) {
+void Core::ask(std::size_t number, bool wanted) {
+  Slot& slot = slots_[number];
   const PageId page = slot.page;
   if (home_[page] == 0 && page % size_ == self_) {
     const std::uint64_t home = home_by_touch(page, self_, wanted);
@@ -382,12 +398,32 @@ void Core::ask(Slot& slot, bool wanted) {
     slot.here = slot.over = true;
     return;
   }
-  ask_body_.assign(1, wanted ? 1 : 0);
+  const Rank to = home_[page] != 0 ? home_[page] - 1 : page % size_;
+  slot.puts = put_[number].ok.load(std::memory_order_relaxed);
+  ask_body_.assign({wanted ? 1U : 0U, takes_puts(to) ? static_cast<std::uint32_t>(number) + 1 : 0});
   for (std::uint32_t writer = 0; writer < size_; ++writer) {
     const std::uint64_t need = need_[std::size_t{page} * size_ + writer];
     if (need != 0) ask_body_.insert(ask_body_.end(), {writer, static_cast<std::uint32_t>(need)});
   }
-  wire_.send(home_[page] != 0 ? home_[page] - 1 : page % size_, Kind::page_ask, page, ask_body_);
+  wire_.send(to, Kind::page_ask, page, ask_body_);
+}
+
+void Core::look_at_puts() {
+  for (std::size_t i = 0; i < slots_used_; ++i) {
+    Slot& slot = slots_[i];
+    if (slot.over || home_[slot.page] == 0) continue;
+    if (put_[i].ok.load(std::memory_order_acquire) != slot.puts) slot.here = slot.over = true;
+  }
+}
+
+// Maybe of a page that has come by a message, as the home's puts found no room.
+void Core::home_told(const Message& message) {
+  if (message.body.size() != 1 || message.body[0] >= size_ ||
+      message.value % size_ != message.from) {
+    refuse(message);
+  }
+  std::uint32_t& home = home_[static_cast<PageId>(message.value)];
+  if (home == 0) home = message.body[0] + 1;
 }
 
 void Core::answered(const Message& message) {
@@ -419,48 +455,60 @@ std::uint64_t Core::home_by_touch(PageId page, Rank rank, bool wanted) {
   return home;
 }
 
-// An ask has whether the page is wanted, then needs; one that was forwarded has the rank before.
+// One that was forwarded has the rank that asks in front.
 void Core::asked(const Message& message, bool forwarded) {
-  const std::size_t head = forwarded ? 2 : 1;
+  const std::size_t from = forwarded ? 1 : 0;
+  const std::size_t head = from + 2;
   if (message.body.size() < head || (message.body.size() - head) % 2 != 0) refuse(message);
-  const auto page = static_cast<PageId>(message.value);
-  const Rank rank = forwarded ? message.body[0] : message.from;
-  if (rank >= size_) refuse(message);
   const auto needs = std::span(message.body).subspan(head);
-  if (!forwarded && page % size_ == self_) {
-    const std::uint64_t home = home_by_touch(page, rank, message.body[0] != 0);
-    if (home == 0 || home == rank + 1) {
-      wire_.send(rank, home == 0 ? Kind::page_none : Kind::page_yours, page, {});
+  const Asked ask{forwarded ? message.body[0] : message.from,
+                  static_cast<PageId>(message.value),
+                  message.body[from + 1],
+                  {needs.begin(), needs.end()}};
+  if (ask.rank >= size_ || ask.put > kAhead) refuse(message);
+  if (!forwarded && ask.page % size_ == self_) {
+    const std::uint64_t home = home_by_touch(ask.page, ask.rank, message.body[0] != 0);
+    if (home == 0 || home == ask.rank + 1) {
+      wire_.send(ask.rank, home == 0 ? Kind::page_none : Kind::page_yours, ask.page, {});
       return;
     }
-    if (home != self_ + 1) {
-      std::vector<std::uint32_t> body{rank};
+    const auto rank = static_cast<std::uint32_t>(home - 1);
+    if (rank != self_) {
+      std::vector<std::uint32_t> body{ask.rank};
       body.insert(body.end(), message.body.begin(), message.body.end());
-      wire_.send(static_cast<Rank>(home - 1), Kind::forward, page, body);
-      return;
+      wire_.send(rank, Kind::forward, ask.page, body);
     }
+    if (ask.put != 0) wire_.send(ask.rank, Kind::page_home, ask.page, std::span(&rank, 1));
+    if (rank != self_) return;
   }
-  if (serve_ask(rank, page, needs)) return;
-  parked_.push_back({rank, page, {needs.begin(), needs.end()}});
+  if (serve_ask(ask)) return;
+  parked_.push_back(ask);
   if (protocol_.diff == DiffPart::draw_full) look_at_asks_later();
 }
 
-bool Core::serve_ask(Rank rank, PageId page, std::span<const std::uint32_t> needs) {
-  for (std::size_t i = 0; i < needs.size(); i += 2) {
-    if (needs[i] >= size_) fail(fmt::format("rank {} asked for what nobody wrote", rank));
-    std::uint64_t& version = versions_[std::size_t{page} * size_ + needs[i]];
-    if (word_of(version).load(std::memory_order_acquire) < needs[i + 1]) return false;
+bool Core::serve_ask(const Asked& ask) {
+  for (std::size_t i = 0; i < ask.needs.size(); i += 2) {
+    if (ask.needs[i] >= size_) fail(fmt::format("rank {} asked for what nobody wrote", ask.rank));
+    std::uint64_t& version = versions_[std::size_t{ask.page} * size_ + ask.needs[i]];
+    if (word_of(version).load(std::memory_order_acquire) < ask.needs[i + 1]) return false;
   }
-  const auto* const words = reinterpret_cast<const std::uint32_t*>(master(page));
-  wire_.send(rank, Kind::page_data, page, {words, kPageWords});
   ++counts_.served;
+  if (ask.put != 0 && takes_puts(ask.rank)) {
+    const lci::PutPiece page{std::uint64_t{ask.page} * kPageBytes, master(ask.page), kPageBytes};
+    const Post put = port_.put({ask.rank}, kPages, {&page, 1}, &replied_,
+                               kDsmNames.counters[ask.put - 1], lci::kNoFlags);
+    if (put == Post::done || put == Post::pending) {
+      ++replies_;
+      return true;
+    }
+  }
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(master(ask.page));
+  wire_.send(ask.rank, Kind::page_data, ask.page, {words, kPageWords});
   return true;
 }
 
 void Core::look_at_asks(PageId page) {
-  std::erase_if(parked_, [&](const Parked& parked) {
-    return parked.page == page && serve_ask(parked.rank, page, parked.needs);
-  });
+  std::erase_if(parked_, [&](const Asked& ask) { return ask.page == page && serve_ask(ask); });
 }
 
 // Writers change versions here without this processor.
@@ -470,9 +518,8 @@ void Core::look_at_asks_later() {
   port_.after(kLookAgain, {[](void* self) {
                              Core& core = *static_cast<Core*>(self);
                              core.looking_later_ = false;
-                             std::erase_if(core.parked_, [&](const Parked& parked) {
-                               return core.serve_ask(parked.rank, parked.page, parked.needs);
-                             });
+                             std::erase_if(core.parked_,
+                                           [&](const Asked& ask) { return core.serve_ask(ask); });
                              if (!core.parked_.empty()) core.look_at_asks_later();
                            },
                            this});

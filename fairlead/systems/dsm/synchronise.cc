@@ -1,8 +1,8 @@
-// Barriers and locks, as a part of Core. Rank 0 gathers at barriers; where locks are messages, rank
-// lock % size manages a lock.
+// Barriers and locks, as a part of Core. Where locks are messages, rank lock % size manages a lock.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <utility>
 
@@ -14,6 +14,8 @@ namespace fairlead::dsm {
 namespace {
 
 constexpr std::size_t kNoticeWords = 3;
+constexpr std::size_t kArrivalHead = 3;    // whether there is a word, the word
+constexpr std::size_t kBarriersAhead = 2;  // this one, and the next
 constexpr const char* kDistributed =
     "a variable that is distributed, which the program of every rank has";
 
@@ -67,37 +69,69 @@ std::uint64_t Core::barrier(std::uint64_t id, const char* call, std::uint64_t wo
   return agreed;
 }
 
+// In rounds (dissemination.h). Each message has rank 0's word, where its sender knows that.
 void Core::meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> notices,
                 const char* call) {
-  std::vector<std::uint32_t> body{static_cast<std::uint32_t>(word),
-                                  static_cast<std::uint32_t>(word >> 32)};
-  add_words(body, notices);
-  departed_ = false;
-  wire_.send(0, Kind::arrive, id, body);
-  serve([this] { return departed_; }, call);
+  heard_.assign(notices.begin(), notices.end());
+  departed_word_ = word;
+  bool knows = self_ == 0;
+  const auto tell = [&](const Dissemination::Step& step, std::uint32_t held) {
+    std::vector<std::uint32_t> body{knows ? 1U : 0U, static_cast<std::uint32_t>(departed_word_),
+                                    static_cast<std::uint32_t>(departed_word_ >> 32)};
+    if (step.ranks == held) {
+      add_words(body, heard_);
+    } else {
+      for (const Notice& notice : heard_) {
+        if (rounds_.tells(step, notice.writer)) add_words(body, {&notice, 1});
+      }
+    }
+    wire_.send(step.to, Kind::arrive, id, body);
+  };
+  std::uint32_t held = 1;  // ranks whose notices are here
+  for (std::size_t first = 0; first < rounds_.steps().size();) {
+    const auto steps = rounds_.round_at(first);
+    const auto came = std::span(arrivals_).subspan(first, steps.size());
+    for (const Dissemination::Step& step : steps) tell(step, held);
+    serve(
+        [&] {
+          return std::none_of(came.begin(), came.end(),
+                              [](const auto& arrivals) { return arrivals.empty(); });
+        },
+        call);
+    for (std::deque<Message>& arrivals : came) {
+      const bool last = first + steps.size() == rounds_.steps().size() && &arrivals == &came.back();
+      take_arrival(id, arrivals.front(), knows, last);
+      arrivals.pop_front();
+    }
+    for (const Dissemination::Step& step : steps) held += step.ranks;
+    first += steps.size();
+  }
+  // Others wait for what this rank has told.
+  drain();
 }
 
-void Core::arrived(const Message& message) {
-  if (message.body.size() < 2) refuse(message);
-  if (arrivals_ == 0) {
-    arrived_id_ = message.value;
-    arrived_notices_.clear();
+void Core::take_arrival(std::uint64_t id, const Message& message, bool& knows, bool last) {
+  if (message.value != id) {
+    fail(fmt::format("rank {} is at barrier {}, rank {} is at barrier {}", message.from,
+                     message.value, self_, id));
   }
-  if (message.value != arrived_id_) {
-    fail(fmt::format("rank {} is at barrier {}, others are at barrier {}", message.from,
-                     message.value, arrived_id_));
+  if (message.body[0] != 0) {
+    departed_word_ = message.body[1] | (std::uint64_t{message.body[2]} << 32);
+    knows = true;
   }
-  (void)notices_in(message, 2);
-  if (message.from == 0) arrived_word_ = {message.body[0], message.body[1]};
-  const bool heard = !mutated(Mutant::last_arrival_unheard) || arrivals_ + 1 < size_;
-  if (heard) {
-    arrived_notices_.insert(arrived_notices_.end(), message.body.begin() + 2, message.body.end());
+  if (last && mutated(Mutant::last_arrival_unheard)) return;
+  const std::vector<Notice> notices = notices_in(message, kArrivalHead);
+  heard_.insert(heard_.end(), notices.begin(), notices.end());
+}
+
+// One message from a rank at each barrier. It may be here already at the next one, not further.
+void Core::arrived(Message& message) {
+  const std::size_t step = rounds_.step_from(message.from);
+  if (step == arrivals_.size() || message.body.size() < kArrivalHead ||
+      arrivals_[step].size() == kBarriersAhead) {
+    refuse(message);
   }
-  if (++arrivals_ < size_) return;
-  arrivals_ = 0;
-  std::vector<std::uint32_t> body(arrived_word_.begin(), arrived_word_.end());
-  body.insert(body.end(), arrived_notices_.begin(), arrived_notices_.end());
-  for (Rank rank = 0; rank < size_; ++rank) wire_.send(rank, Kind::depart, 0, body);
+  arrivals_[step].push_back(std::move(message));
 }
 
 // --- Locks.

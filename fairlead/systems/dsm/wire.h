@@ -18,25 +18,26 @@ namespace fairlead::dsm {
 // front.
 enum class Kind : std::uint32_t {
   // --- Lane::request
-  arrive,         // at a barrier; body: a word of two, notices of its writes
-  acquire,        // a lock; body: time
-  release,        // of it; body: notices
-  page_ask,       // a page; body: whether it is only wanted where somebody has it, needs
-  place,          // a page; body: the rank that is its home from now on where nobody is
-  diff,           // a page; body: interval, whether it is the last part, then runs (diff.h)
-  stamps,         // an interval; body: pages whose changes, put before, are there
-  cond_wait,      // lock and condition
-  cond_wake,      // lock and condition; body: whether all are woken
+  arrive,     // at a barrier; body: whether rank 0's word is known, that of two words, notices
+  acquire,    // a lock; body: time
+  release,    // of it; body: notices
+  page_ask,   // a page; body: whether it is wanted where nobody has it, the slot it is to be put
+              // for, + 1, or 0: not by a put; needs
+  place,      // a page; body: the rank that is its home from now on where nobody is
+  diff,       // a page; body: interval, whether it is the last part, then runs (diff.h)
+  stamps,     // an interval; body: pages whose changes, put before, are there
+  cond_wait,  // lock and condition
+  cond_wake,  // lock and condition; body: whether all are woken
   range_acquire,  // number of the request; body: RangeLocks::Range, time
   range_release,  // number of the request; body: notices
   record_ask,     // body: time; of a rank whose record board is full
   profile,        // body: RankProfile, for rank 0 at the end
   // --- Lane::reply
-  depart,     // from a barrier; body: rank 0's two words, notices
   grant,      // of a lock; body: the manager's time, then notices
   forward,    // a page_ask; body: the rank that asks, then as page_ask
   diff_ack,   // a page: its changes are there, their buffer is free
   placed,     // a page; body: who was its home before, + 1; 0: nobody
+  page_home,  // a page that is put; body: the rank that is its home
   cond_told,  // the manager knows of the waiter
   cond_woken,
   range_grant,  // as grant
@@ -49,7 +50,7 @@ enum class Kind : std::uint32_t {
   count
 };
 constexpr lci::Lane lane_of(Kind kind) {
-  if (kind < Kind::depart) return lci::Lane::request;
+  if (kind < Kind::grant) return lci::Lane::request;
   return kind < Kind::page_data ? lci::Lane::reply : lci::Lane::control;
 }
 
@@ -57,7 +58,7 @@ constexpr lci::Lane lane_of(Kind kind) {
 // waits for the others, and looks.
 constexpr bool calls(Kind kind) {
   return kind == Kind::forward ||
-         (kind < Kind::depart && kind != Kind::arrive && kind != Kind::profile);
+         (kind < Kind::grant && kind != Kind::arrive && kind != Kind::profile);
 }
 
 struct Message {

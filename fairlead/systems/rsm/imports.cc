@@ -180,10 +180,13 @@ int Imports::put(Handle handle, off_t offset, const void* data, std::size_t elem
   if (imported == nullptr) return RSMERR_BAD_SEG_HNDL;
   const int code = check(*imported, offset, data, element, count, RSM_PERM_WRITE);
   if (code != RSM_SUCCESS) return code;
+  if (imported->explicit_barriers) {
+    store(*imported, static_cast<std::uint64_t>(offset), data, element * count);
+    return imported->aborted ? RSMERR_CONN_ABORTED : RSM_SUCCESS;
+  }
   const std::uint64_t errors = errors_;
   const std::uint64_t lost_before = lost(imported->exporter);
   store(*imported, static_cast<std::uint64_t>(offset), data, element * count);
-  if (imported->explicit_barriers) return imported->aborted ? RSMERR_CONN_ABORTED : RSM_SUCCESS;
   settle(imported->exporter);
   return end_access(*imported, errors, lost_before);
 }
@@ -193,10 +196,13 @@ int Imports::get(Handle handle, off_t offset, void* data, std::size_t element, s
   if (imported == nullptr) return RSMERR_BAD_SEG_HNDL;
   const int code = check(*imported, offset, data, element, count, RSM_PERM_READ);
   if (code != RSM_SUCCESS) return code;
+  if (imported->explicit_barriers) {
+    load(*imported, static_cast<std::uint64_t>(offset), data, element * count);
+    return imported->aborted ? RSMERR_CONN_ABORTED : RSM_SUCCESS;
+  }
   const std::uint64_t errors = errors_;
   const std::uint64_t lost_before = lost(imported->exporter);
   load(*imported, static_cast<std::uint64_t>(offset), data, element * count);
-  if (imported->explicit_barriers) return imported->aborted ? RSMERR_CONN_ABORTED : RSM_SUCCESS;
   return end_access(*imported, errors, lost_before);
 }
 

@@ -1,6 +1,7 @@
 // What the templates of splitc.h stand on: the current rank's view of all heaps, and the calls that
 // move bytes. Not for programs.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,11 +29,23 @@ struct View {
   std::uint32_t procs = 0;
   std::uint32_t me = 0;
   std::uint32_t until_poll = 1;
+  // Bytes of a heap from kHeapBegin on, as far as accesses go the shortest way; closed: none do.
+  std::uint64_t* limit = &closed;
+  std::uint64_t closed = 0;
   // Bytes that were stored on the short way and are not counted at their target yet, by rank;
   // nullptr: stores have none, as each is counted at once.
   std::uint64_t* uncounted = nullptr;
   bool has_uncounted = false;
 };
+
+// What an access of the shortest way needs (at() below): in the lower half where View::bases is, in
+// the upper one where the rank's limit is, and, from the 16th bit from above on, how many ranks
+// there are. One number, as it stays as it is while splitc_main runs: a loop asks for it once.
+__extension__ typedef unsigned __int128 ShortWay;
+[[gnu::const]] ShortWay short_way() noexcept;
+constexpr unsigned kPlaceBits = 48;  // of an address of a process
+// Values of more bytes do not go the shortest way, nor do the last bytes of a heap.
+constexpr std::uint64_t kShortBytes = 64;
 
 // The view of a thread that start() does not know; ends the process where Split-C does not run.
 View& view_elsewhere();
@@ -43,6 +56,26 @@ inline View& view() {
   run::Context* const context = run::thread_context;
   void* const mine = context == nullptr ? nullptr : context->state(run::System::splitc);
   return mine != nullptr ? *static_cast<View*>(mine) : view_elsewhere();
+}
+
+// As View::at(), by the shortest way, which only jobs have whose heaps are all mapped: an access is
+// compared with the rank's limit, which others close when they want to be served, and nothing is
+// counted (bench/splitc_loops.cc). nullptr: View::at() may know.
+inline std::byte* at(std::uint32_t rank, std::uint64_t offset, std::size_t bytes) {
+  const ShortWay way = short_way();
+  const auto upper = static_cast<std::uint64_t>(way >> 64);
+  auto* const limit =
+      reinterpret_cast<std::uint64_t*>(upper & ((std::uint64_t{1} << kPlaceBits) - 1));
+  if (bytes > kShortBytes || rank >= upper >> kPlaceBits) [[unlikely]] {
+    return nullptr;
+  }
+  if (offset - kHeapBegin >= std::atomic_ref<std::uint64_t>(*limit).load(std::memory_order_relaxed))
+      [[unlikely]] {
+    return nullptr;
+  }
+  // What is read at one access is read again at the next one.
+  std::atomic_signal_fence(std::memory_order_acq_rel);
+  return reinterpret_cast<std::byte* const*>(static_cast<std::uint64_t>(way))[rank] + offset;
 }
 
 // Operations on any bytes of any heap, by the long way. A place outside the heap ends the job with

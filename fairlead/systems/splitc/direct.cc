@@ -81,7 +81,7 @@ void Direct::poll() {
 // AM_Poll itself would give the processor away now and then.
 void Direct::glance() {
   flush();
-  if (port_.poll() > 0) poll();
+  if (port_.poll() > 0 || serves_first_) poll();
 }
 
 void Direct::get(void* to, Rank rank, std::uint64_t offset, std::size_t bytes) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -171,11 +172,58 @@ void Runtime::begin() {
   bases = bases_.data();
   room = heap_bytes_ - access::kHeapBegin;
   takes_time_ = remote_->takes_time();
-  until_poll = takes_time_ ? 1 : poll_every_;
+  is_asked_ = all_are_mapped();
+  if (is_asked_) limit = &control_of(me).limit;
+  until_poll = takes_time_ || is_asked_ ? 1 : poll_every_;
   parts_ = RangeAllocator(room);
+  if (is_asked_) open_or_serve();
   collectives_.barrier();
   if (node_ != nullptr) node_->all_have_mapped();
 }
+
+bool Runtime::all_are_mapped() {
+  // All ranks come to this result alike.
+  const bool may_be = shares_ && uncounted == nullptr && room > access::kShortBytes &&
+                      (port_.caps(me).flags & lci::kFreeWork) != 0;
+  if (!may_be) return false;
+  struct Each {
+    std::uint64_t all;
+    std::uint64_t least_thread;
+    std::uint64_t least_other;  // of what counts down as the first one counts up
+  };
+  const auto thread = static_cast<std::uint64_t>(gettid());
+  Each each{1, thread, ~thread};
+  for (const std::byte* const base : bases_) each.all = base == nullptr ? 0 : each.all;
+  const auto both = [](void* into, const void* from) {
+    Each& mine = *static_cast<Each*>(into);
+    const Each& its = *static_cast<const Each*>(from);
+    mine.all &= its.all;
+    mine.least_thread = std::min(mine.least_thread, its.least_thread);
+    mine.least_other = std::min(mine.least_other, its.least_other);
+  };
+  collectives_.reduce(&each, sizeof each, both, "start");
+  // Where ranks share a thread, who waits for a value has to let others run: its accesses do.
+  const bool share_a_thread = procs > 1 && each.least_thread == ~each.least_other;
+  return each.all != 0 && !share_a_thread;
+}
+
+// In one order for all: whoever closes it later than this rank opens it has asked before, so that
+// one of the two sees what the other one did.
+void Runtime::open_or_serve() {
+  Control& own = control_of(me);
+  const std::atomic_ref<std::uint64_t> asking(own.asking);
+  if (asking.load() != 0) remote_->poll();
+  const std::atomic_ref<std::uint64_t> its(own.limit);
+  its.store(room - access::kShortBytes);
+  if (asking.load() != 0) its.store(0);
+}
+
+void Runtime::ask(Rank rank) {
+  std::atomic_ref<std::uint64_t>(control_of(rank).asking).fetch_add(1);
+  std::atomic_ref<std::uint64_t>(control_of(rank).limit).store(0);
+}
+
+void Runtime::answered_one() { std::atomic_ref<std::uint64_t>(control_of(me).asking).fetch_sub(1); }
 
 void Runtime::end() {
   sync();
@@ -195,13 +243,16 @@ std::byte* Runtime::look(Rank rank, std::uint64_t offset, std::size_t bytes, con
     fail(fmt::format("{} of {} bytes at {:#x} of rank {}: its heap is from {:#x} to {:#x}", call,
                      bytes, offset, rank, access::kHeapBegin, heap_bytes_));
   }
-  std::uint32_t& until_glance = takes_time_ ? until_glance_ : until_poll;
+  if (is_asked_ && std::atomic_ref<std::uint64_t>(*limit).load(std::memory_order_relaxed) == 0) {
+    open_or_serve();
+  }
+  std::uint32_t& until_glance = takes_time_ || is_asked_ ? until_glance_ : until_poll;
   if (until_glance <= 1) {
     until_glance = poll_every_;
     remote_->glance();
   }
   --until_glance;
-  if (takes_time_) until_poll = 1;
+  if (takes_time_ || is_asked_) until_poll = 1;
   if (bases[rank] == nullptr) return nullptr;
   if (takes_time_ && rank != me) {
     remote_->touch(rank, bytes, counts);
@@ -374,6 +425,7 @@ void Runtime::atomic(Rank rank, access::Body body, const void* in, std::size_t i
   answered_ = false;
   answer_ = static_cast<std::byte*>(out);
   answer_bytes_ = out_bytes;
+  if (is_asked_) ask(rank);
   remote_->atomic(rank, {message, sizeof call + in_bytes});
   while (!answered_) remote_->wait({.what = "the answer of an atomic"});
 }
@@ -384,6 +436,7 @@ std::size_t Runtime::run(std::span<const std::byte> message, std::byte* out) {
   std::memcpy(&call, message.data(), sizeof call);
   const auto body = reinterpret_cast<access::Body>(anchor_ + call.body);
   body(message.data() + sizeof call, out);
+  if (is_asked_) answered_one();
   return std::min<std::size_t>(call.out_bytes, access::kAtomicMax);
 }
 

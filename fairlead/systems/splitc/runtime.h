@@ -24,7 +24,8 @@ class Runtime : public access::View, private Host {
   static constexpr std::uint64_t kHeapBytes = std::uint64_t{256} << 20;
   static constexpr std::uint64_t kProgramHeapBytes = std::uint64_t{512} << 20;
   // Accesses between two looks at the network. Where other ranks' heaps are mapped by the Port an
-  // access takes nanoseconds, and a look as long as a hundred of them (bench/splitc_loops.cc).
+  // access takes nanoseconds, and a look as long as a hundred of them (bench/splitc_loops.cc);
+  // where all are, accesses to single values are not counted, but others ask.
   static constexpr std::uint32_t kPollEvery = 256;
   static constexpr std::uint32_t kPollEveryMapped = 2048;
 
@@ -71,9 +72,13 @@ class Runtime : public access::View, private Host {
   Remote& remote() { return *remote_; }
 
  private:
-  // At the beginning of every heap.
+  // At the beginning of every heap. Where all heaps are mapped, what others want a rank to do comes
+  // to `asking` before it is sent; they close `limit` then, and who is asked opens it again when
+  // nothing is left to be done.
   struct Control {
-    std::uint64_t stored;  // bytes that were stored here so far
+    std::uint64_t stored;              // bytes that were stored here so far
+    alignas(64) std::uint64_t limit;   // View::limit
+    alignas(64) std::uint64_t asking;  // calls of atomic for this rank that have not run
   };
   static_assert(sizeof(Control) <= access::kHeapBegin);
   // A call of atomic on the wire, before its parameters.
@@ -90,6 +95,11 @@ class Runtime : public access::View, private Host {
   std::byte* look(Rank rank, std::uint64_t offset, std::size_t bytes, const char* call,
                   bool counts = false);
   Control& control_of(Rank rank) { return *reinterpret_cast<Control*>(bases[rank]); }
+  // Whether all ranks can reach all heaps by loads and stores that take no time of a model's.
+  bool all_are_mapped();
+  void ask(Rank rank);
+  void answered_one();
+  void open_or_serve();
   std::uint64_t stored_here() const;
 
   // Host.
@@ -117,6 +127,7 @@ class Runtime : public access::View, private Host {
   std::vector<std::byte*> bases_;
   // Accesses to mapped heaps take time: none goes the short way.
   bool takes_time_ = false;
+  bool is_asked_ = false;  // others say when they want to be served (Control::asking)
   std::uint32_t poll_every_ = kPollEvery;
   std::uint32_t until_glance_ = kPollEvery;
   std::vector<std::uint64_t> uncounted_;  // View::uncounted, where stores are aggregated

@@ -13,9 +13,9 @@
 //
 // Where a heap is mapped (ranks of one machine), an access is a load or a store; elsewhere it is a
 // Port's get, put, or an Active Message. Thread: the rank's one. A rank serves others (stores to
-// it, atomic) in every call here that waits and in every 256th access (every 2,048th where heaps
-// are mapped, as these are so short); poll() is for loops without one. Errors: a place outside a
-// heap, ranks that disagree in a call of all, or a lost rank end the job, named.
+// it, atomic) in every call here that waits, and in every 256th access or, where all heaps are
+// mapped, in the first one after another rank has asked; poll() is for loops without one. Errors: a
+// place outside a heap, ranks that disagree in a call of all, or a lost rank end the job, named.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -52,23 +52,44 @@ double seconds();
 // Serves other ranks.
 void poll();
 
-// The long way of an access to one value. It has the value by itself, so that on the short way no
-// address of the value is taken and it stays in a register (bench/splitc_loops.cc).
+// Every other way of an access to one value. They have the value by itself, so that on the shortest
+// way no address of the value is taken and it stays in a register, and nothing else does
+// (bench/splitc_loops.cc).
 namespace far {
 
 template <Plain T>
-[[gnu::noinline, gnu::cold]] T read(std::uint32_t rank, std::uint64_t offset) {
+[[gnu::noinline]] T read(std::uint32_t rank, std::uint64_t offset) {
   T value;
-  access::read(&value, rank, offset, sizeof value);
+  if (const std::byte* const at = access::view().at(rank, offset, sizeof value)) {
+    std::memcpy(&value, at, sizeof value);
+  } else {
+    access::read(&value, rank, offset, sizeof value);
+  }
   return value;
 }
 template <Plain T>
-[[gnu::noinline, gnu::cold]] void write(std::uint32_t rank, std::uint64_t offset, T value) {
-  access::write(rank, offset, &value, sizeof value);
+[[gnu::noinline]] void write(std::uint32_t rank, std::uint64_t offset, T value) {
+  if (std::byte* const at = access::view().at(rank, offset, sizeof value)) {
+    std::memcpy(at, &value, sizeof value);
+  } else {
+    access::write(rank, offset, &value, sizeof value);
+  }
 }
 template <Plain T>
-[[gnu::noinline, gnu::cold]] void put(std::uint32_t rank, std::uint64_t offset, T value) {
-  access::put(rank, offset, &value, sizeof value, true);
+[[gnu::noinline]] void put(std::uint32_t rank, std::uint64_t offset, T value) {
+  if (std::byte* const at = access::view().at(rank, offset, sizeof value)) {
+    std::memcpy(at, &value, sizeof value);
+  } else {
+    access::put(rank, offset, &value, sizeof value, true);
+  }
+}
+template <Plain T>
+[[gnu::noinline]] void get(T* to, std::uint32_t rank, std::uint64_t offset) {
+  if (const std::byte* const at = access::view().at(rank, offset, sizeof *to)) {
+    std::memcpy(to, at, sizeof *to);
+  } else {
+    access::get(to, rank, offset, sizeof *to);
+  }
 }
 template <Plain T>
 [[gnu::noinline, gnu::cold]] void store(std::uint32_t rank, std::uint64_t offset, T value) {
@@ -80,7 +101,7 @@ template <Plain T>
 // --- One value. read and write return when it is done. ---
 template <Plain T>
 T read(global_ptr<T> from) {
-  const std::byte* const at = access::view().at(from.rank(), from.offset(), sizeof(T));
+  const std::byte* const at = access::at(from.rank(), from.offset(), sizeof(T));
   if (at == nullptr) [[unlikely]] {
     return far::read<T>(from.rank(), from.offset());
   }
@@ -90,7 +111,7 @@ T read(global_ptr<T> from) {
 }
 template <Plain T>
 void write(global_ptr<T> to, const std::type_identity_t<T>& value) {
-  std::byte* const at = access::view().at(to.rank(), to.offset(), sizeof value);
+  std::byte* const at = access::at(to.rank(), to.offset(), sizeof value);
   if (at == nullptr) [[unlikely]] {
     return far::write<T>(to.rank(), to.offset(), value);
   }
@@ -99,16 +120,16 @@ void write(global_ptr<T> to, const std::type_identity_t<T>& value) {
 // Begins a read; `to` has the value after sync().
 template <Plain T>
 void get(T* to, global_ptr<T> from) {
-  if (const std::byte* const at = access::view().at(from.rank(), from.offset(), sizeof *to)) {
-    std::memcpy(to, at, sizeof *to);
-  } else {
-    access::get(to, from.rank(), from.offset(), sizeof *to);
+  const std::byte* const at = access::at(from.rank(), from.offset(), sizeof *to);
+  if (at == nullptr) [[unlikely]] {
+    return far::get<T>(to, from.rank(), from.offset());
   }
+  std::memcpy(to, at, sizeof *to);
 }
 // Begins a write, done after sync(). The value is copied.
 template <Plain T>
 void put(global_ptr<T> to, const std::type_identity_t<T>& value) {
-  std::byte* const at = access::view().at(to.rank(), to.offset(), sizeof value);
+  std::byte* const at = access::at(to.rank(), to.offset(), sizeof value);
   if (at == nullptr) [[unlikely]] {
     return far::put<T>(to.rank(), to.offset(), value);
   }

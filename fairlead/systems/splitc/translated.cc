@@ -128,11 +128,17 @@ void move_own(void* mine, const Place& place, std::size_t bytes, bool writes, co
   std::memcpy(writes ? there : mine, writes ? mine : there, bytes);
 }
 
+// Where an access finds it without the long way, static variables included; nullptr: it does not.
+std::byte* near(const Place& place, std::uint64_t offset, std::size_t bytes) {
+  std::byte* const shortest = access::at(place.rank, offset, bytes);
+  return shortest != nullptr ? shortest : access::view().at(place.rank, offset, bytes);
+}
+
 void load(void* to, const void* from, std::size_t bytes, const char* call) {
   const Place place = place_of(from);
   const std::uint64_t offset = target(place, bytes, call);
   if (offset == kNowhere) return move_own(to, place, bytes, false, call);
-  if (const std::byte* const at = access::view().at(place.rank, offset, bytes)) {
+  if (const std::byte* const at = near(place, offset, bytes)) {
     std::memcpy(to, at, bytes);
   } else {
     access::read(to, place.rank, offset, bytes);
@@ -151,6 +157,12 @@ void send(void* to, const void* from, std::size_t bytes, Way way) {
     // Nobody would count its bytes.
     if (way == Way::store) fail_outside(place, bytes, name_of(way));
     return move_own(const_cast<void*>(from), place, bytes, true, name_of(way));
+  }
+  if (way != Way::store) {
+    if (std::byte* const at = near(place, offset, bytes)) {
+      std::memcpy(at, from, bytes);
+      return;
+    }
   }
   switch (way) {
     case Way::write:
@@ -236,16 +248,7 @@ void begin(Runtime& runtime) {
   for (const FairleadSplitcStatic* one = t.statics_made; one != nullptr; one = one->next) {
     one->make();
   }
-  fairlead_splitc_heaps = {
-      .bases = reinterpret_cast<char* const*>(runtime.bases),
-      .first = t.heap + access::kHeapBegin,
-      .room = runtime.room,
-      .begin = access::kHeapBegin,
-      .statics = t.statics.empty() ? 0 : t.statics.front().base,
-      .statics_bytes = t.statics.empty() ? 0 : t.statics.front().bytes,
-      .statics_at = t.statics.empty() ? 0 : t.statics.front().offset - access::kHeapBegin,
-      .procs = runtime.procs,
-      .until_poll = &runtime.until_poll};
+  fairlead_splitc_heaps = {.procs = runtime.procs};
   barrier();
 }
 
@@ -271,6 +274,13 @@ int MYPROC = 0;    // NOLINT(readability-identifier-naming)
 int PROCS = 1;     // NOLINT(readability-identifier-naming)
 int PROCSLOG = 0;  // NOLINT(readability-identifier-naming)
 FairleadSplitcHeaps fairlead_splitc_heaps = {};
+
+FairleadSplitcWay fairlead_splitc_short_way(void) {
+  static_assert(sc::Runtime::kOneAddress == 0x560000000000 && sc::access::kHeapBegin == 4096 &&
+                    sc::access::kPlaceBits == 48 && sc::access::kShortBytes == 64,
+                "translated.h has them, too");
+  return sc::access::short_way();
+}
 
 int fairlead_splitc_main(int argc, char** argv, int (*splitc_main)(int, char**)) {
   struct Call {

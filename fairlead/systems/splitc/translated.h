@@ -37,21 +37,14 @@ struct FairleadSplitcStatic {
 void fairlead_splitc_add_static(struct FairleadSplitcStatic* array);
 void* fairlead_splitc_make(unsigned long blocks, unsigned long bytes);
 
-/* What the short way of an access needs: heaps that are mapped here. None before splitc_main. */
+/* What steps of spread pointers need to know of the job. */
 struct FairleadSplitcHeaps {
-  char* const* bases;  /* by processor; NULL: not to be reached so */
-  unsigned long first; /* address of the first byte that programs may have */
-  unsigned long room;  /* bytes from there on */
-  unsigned long begin; /* from a base to there */
-  /* The program's static variables: their address, how many bytes, and where they lie behind the
-   * first byte above. */
-  unsigned long statics;
-  unsigned long statics_bytes;
-  unsigned long statics_at;
   unsigned procs;
-  unsigned* until_poll; /* accesses of the short way before one of the long way */
 };
 extern struct FairleadSplitcHeaps fairlead_splitc_heaps;
+
+__extension__ typedef unsigned __int128 FairleadSplitcWay;
+FairleadSplitcWay fairlead_splitc_short_way(void) __attribute__((__const__));
 
 int fairlead_splitc_main(int argc, char** argv, int (*splitc_main)(int, char**));
 
@@ -63,48 +56,60 @@ int fairlead_splitc_main(int argc, char** argv, int (*splitc_main)(int, char**))
 #define __sc_g
 #define __sc_s
 
+/* The shortest way of an access, as in C++: access.h. Heaps begin at one address on all processors,
+ * programs' memory in them a page further; none of it may be reached so before splitc_main. */
+#define __sc_page 4096UL
+#define __sc_first (0x560000000000UL + __sc_page)
+#define __sc_place_bits 48
+#define __sc_address(bits) ((bits) & ((1UL << __sc_place_bits) - 1))
+#define __sc_short_bytes 64
+
 /* Where the place can be loaded and stored by itself; NULL: by a call. */
 __attribute__((__unused__)) static __inline__ void* __sc_at(const void* place,
                                                             unsigned long bytes) {
+  const FairleadSplitcWay way = fairlead_splitc_short_way();
+  const unsigned long upper = (unsigned long)(way >> 64);
   const unsigned long bits = (unsigned long)place;
-  const unsigned long rank = bits >> 48;
-  unsigned long offset = (bits & 0xffffffffffffUL) - fairlead_splitc_heaps.first;
-  if (rank >= fairlead_splitc_heaps.procs) return 0;
-  if (bytes > fairlead_splitc_heaps.room || offset > fairlead_splitc_heaps.room - bytes) {
-    offset = (bits & 0xffffffffffffUL) - fairlead_splitc_heaps.statics;
-    if (bytes > fairlead_splitc_heaps.statics_bytes ||
-        offset > fairlead_splitc_heaps.statics_bytes - bytes) {
-      return 0;
-    }
-    offset += fairlead_splitc_heaps.statics_at;
+  const unsigned long rank = bits >> __sc_place_bits;
+  const unsigned long offset = __sc_address(bits) - __sc_first;
+  if (__builtin_expect(bytes > __sc_short_bytes || rank >= upper >> __sc_place_bits, 0)) return 0;
+  if (__builtin_expect(
+          offset >= __atomic_load_n((const unsigned long*)__sc_address(upper), __ATOMIC_RELAXED),
+          0)) {
+    return 0;
   }
-  if (--*fairlead_splitc_heaps.until_poll == 0 || fairlead_splitc_heaps.bases[rank] == 0) return 0;
-  return fairlead_splitc_heaps.bases[rank] + fairlead_splitc_heaps.begin + offset;
+  __atomic_signal_fence(__ATOMIC_ACQ_REL);
+  return ((char* const*)(unsigned long)way)[rank] + __sc_page + offset;
 }
 
-#define __sc_read(place)                                           \
-  ({                                                               \
-    __auto_type __sc_p = &(place);                                 \
-    __typeof__(*__sc_p) __sc_v;                                    \
-    const void* __sc_here = __sc_at(__sc_p, sizeof __sc_v);        \
-    if (__sc_here) {                                               \
-      __builtin_memcpy((void*)&__sc_v, __sc_here, sizeof __sc_v);  \
-    } else {                                                       \
-      fairlead_splitc_read((void*)&__sc_v, __sc_p, sizeof __sc_v); \
-    }                                                              \
-    __sc_v;                                                        \
+/* On the shortest way no address of the value is taken, so that it stays in a register. */
+#define __sc_read(place)                                               \
+  ({                                                                   \
+    __auto_type __sc_p = &(place);                                     \
+    __typeof__(*__sc_p) __sc_v;                                        \
+    const void* __sc_here = __sc_at(__sc_p, sizeof __sc_v);            \
+    if (__builtin_expect(__sc_here != 0, 1)) {                         \
+      __builtin_memcpy((void*)&__sc_v, __sc_here, sizeof __sc_v);      \
+    } else {                                                           \
+      __typeof__(*__sc_p) __sc_w;                                      \
+      fairlead_splitc_read((void*)&__sc_w, __sc_p, sizeof __sc_w);     \
+      __builtin_memcpy((void*)&__sc_v, (void*)&__sc_w, sizeof __sc_v); \
+    }                                                                  \
+    __sc_v;                                                            \
   })
-#define __sc_with_value(call, place, value)                       \
-  ({                                                              \
-    __auto_type __sc_p = &(place);                                \
-    __typeof__(*__sc_p) __sc_v = (value);                         \
-    void* __sc_here = __sc_at(__sc_p, sizeof __sc_v);             \
-    if (__sc_here) {                                              \
-      __builtin_memcpy(__sc_here, (void*)&__sc_v, sizeof __sc_v); \
-    } else {                                                      \
-      call((void*)__sc_p, (void*)&__sc_v, sizeof __sc_v);         \
-    }                                                             \
-    __sc_v;                                                       \
+#define __sc_with_value(call, place, value)                            \
+  ({                                                                   \
+    __auto_type __sc_p = &(place);                                     \
+    __typeof__(*__sc_p) __sc_v = (value);                              \
+    void* __sc_here = __sc_at(__sc_p, sizeof __sc_v);                  \
+    if (__builtin_expect(__sc_here != 0, 1)) {                         \
+      __builtin_memcpy(__sc_here, (void*)&__sc_v, sizeof __sc_v);      \
+    } else {                                                           \
+      __typeof__(*__sc_p) __sc_w;                                      \
+      __builtin_memcpy((void*)&__sc_w, (void*)&__sc_v, sizeof __sc_w); \
+      call((void*)__sc_p, (void*)&__sc_w, sizeof __sc_w);              \
+    }                                                                  \
+    __sc_v;                                                            \
   })
 #define __sc_write(place, value) __sc_with_value(fairlead_splitc_write, place, value)
 #define __sc_put(place, value) __sc_with_value(fairlead_splitc_put, place, value)

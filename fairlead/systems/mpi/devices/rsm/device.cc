@@ -145,6 +145,7 @@ void RsmDevice::serve(const Letter& letter) {
     case Kind::opened:
       if (Peer& from = peer(letter.peer); from.out != nullptr && !from.out->open) {
         from.out->open = true;
+        from.out->queue.opened();
         return;
       }
       break;

@@ -1,6 +1,7 @@
 #include "fairlead/systems/mpi/devices/rsm/out_queue.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "fairlead/lci/insist.h"
 
@@ -24,6 +25,11 @@ OutQueue::OutQueue(lci::Port& port, Rank to, lci::SegId segment, std::uint32_t b
       word_(acknowledged),
       lost_(port.path(to).lost) {}
 
+void OutQueue::opened() {
+  if (raw_ || (port_.caps(to_).flags & lci::kMappable) == 0) return;
+  mapped_ = static_cast<std::byte*>(port_.map(to_, segment_));
+}
+
 void OutQueue::look() {
   const std::uint64_t taken = word_.load(std::memory_order_acquire);
   if (taken < taken_ || taken > most_) {
@@ -46,7 +52,24 @@ void OutQueue::fill(BoxKind kind, std::uint64_t count) {
   ++filled_;
 }
 
+// Each flag behind the rest of its line.
+void OutQueue::store() {
+  for (std::uint64_t i = pushed_; i < filled_; ++i) {
+    const std::uint64_t slot = i % boxes_;
+    const Box& box = copy_[slot];
+    std::byte* const line = mapped_ + slot * kBoxBytes;
+    std::memcpy(line + sizeof(Flag), box.body, sizeof box.body);
+    std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(line))
+        .store(word_of(box.flag), std::memory_order_release);
+  }
+  pushed_to(filled_);
+}
+
 Post OutQueue::push() {
+  if (mapped_ != nullptr) {
+    store();
+    return Post::done;
+  }
   if (raw_ && !mend()) return Post::again_credit;
   while (pushed_ < filled_) {
     const Post answer = lines_are_atomic_ ? push_lines() : push_batch();

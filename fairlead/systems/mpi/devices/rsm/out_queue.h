@@ -22,6 +22,11 @@ class OutQueue {
   OutQueue(lci::Port& port, Rank to, lci::SegId segment, std::uint32_t boxes,
            const std::atomic<std::uint64_t>& acknowledged);
 
+  // The receiver has made the segment. Where the path maps its memory, and loses no puts, postboxes
+  // are plain stores from now on: a call of the Port for each costs more than the line itself
+  // (bench/peers/stores.py).
+  void opened();
+
   // Free postboxes. What the receiver has acknowledged is a peer's word: if it cannot be, the
   // queue is broken().
   std::uint32_t room();
@@ -58,6 +63,7 @@ class OutQueue {
   bool put_again() const { return pushed_ >= most_ && over(); }
   Post put(std::span<const lci::PutPiece> pieces, std::uint32_t flags);
   void pushed_to(std::uint64_t end);
+  void store();
   Post push_lines();
   Post push_batch();
 
@@ -68,6 +74,7 @@ class OutQueue {
   const bool lines_are_atomic_;
   const bool raw_;
   const std::unique_ptr<Box[]> copy_;
+  std::byte* mapped_ = nullptr;  // the segment
   const std::atomic<std::uint64_t>& word_;
   // Counted from the first on: taken_ <= pushed_ <= filled_ <= taken_ + boxes_.
   std::uint64_t filled_ = 0;

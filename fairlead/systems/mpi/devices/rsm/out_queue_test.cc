@@ -52,6 +52,30 @@ struct Sender {
   OutQueue queue{port, 1, 9, kBoxes, taken};
 };
 
+TEST(OutQueue, StoresWhereTheReceiversMemoryIsMapped) {
+  for (const bool raw : {false, true}) {
+    Sender s(8, raw);
+    s.port.capabilities.flags |= lci::kMappable;
+    std::byte* const mapped = static_cast<std::byte*>(s.port.allocate(9, kBoxes * kBoxBytes, {}));
+    s.queue.opened();
+    for (const char with : {'a', 'b', 'c', 'd'}) s.fill(with);
+    s.push_all();
+    s.taken = 2;
+    EXPECT_EQ(s.queue.room(), 2u);
+    s.fill('e');
+    s.push_all();
+    std::string stored;
+    for (std::size_t slot = 0; slot < kBoxes; ++slot) {
+      Box box;
+      std::memcpy(&box, mapped + slot * kBoxBytes, sizeof box);
+      stored += box.flag.generation == 0 ? '.' : static_cast<char>(box.body[0]);
+    }
+    // Expect: stores, but where they may be lost unseen
+    EXPECT_EQ(stored, raw ? "...." : "ebcd");
+    EXPECT_EQ(s.bodies(), raw ? "ebcd" : "....");
+  }
+}
+
 TEST(OutQueue, PutsWhatIsFilledAroundTheEnd) {
   for (const std::uint32_t atomic_bytes : {8u, 64u}) {
     Sender s(atomic_bytes);
