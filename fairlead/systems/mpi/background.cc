@@ -10,6 +10,11 @@ bool Background::exists(Engine& engine, lci::Port& port) {
          (port.caps(port.self()).flags & lci::kInterrupt) != 0;
 }
 
+// The Port has a timer with its address.
+Background::~Background() {
+  while (looks_later_) port_.poll();
+}
+
 void Background::start() {
   on_ = true;
   asked_ = skipped_ = compared_ = computed_ = false;
@@ -49,6 +54,7 @@ bool Background::leaving() {
   }
   calls_ = 0;
   if (!engine_.any_alone()) return true;
+  look_later();
   left_ns_ = monotonic_ns();
   return false;
 }
@@ -80,7 +86,19 @@ void Background::go_on() {
     skipped_ = true;
   } else {
     engine_.go_on_alone();
+    look_later();
   }
+}
+
+void Background::look_later() {
+  if (looks_later_ || !engine_.any_untold()) return;
+  looks_later_ = true;
+  port_.after(kLookAgain, {[](void* self) {
+                             Background& background = *static_cast<Background*>(self);
+                             background.looks_later_ = false;
+                             background.go_on();
+                           },
+                           this});
 }
 
 }  // namespace fairlead::mpi

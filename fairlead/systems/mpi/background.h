@@ -17,6 +17,7 @@ class Background {
  public:
   // Both outlive it.
   Background(Engine& engine, lci::Port& port) : engine_(engine), port_(port) {}
+  ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
@@ -45,9 +46,12 @@ class Background {
   // Has the Port's next poll() call go_on().
   void ask();
   void go_on();
+  // Has the Port call go_on() after a while, where something waits for what no upcall tells.
+  void look_later();
 
   // Computing for so long between two calls is worth what starting and stopping cost.
   static constexpr std::int64_t kComputesNs = 50'000;
+  static constexpr Ps kLookAgain = microseconds(100);
   // Collectives that begin without after one whose rank did not compute: so many, then twice as
   // many each time.
   static constexpr std::uint32_t kRestFirst = 4;
@@ -58,6 +62,7 @@ class Background {
   lci::Upcall inner_{};  // the engine's
   bool on_ = false;
   bool asked_ = false;        // a task is deferred
+  bool looks_later_ = false;  // a timer runs
   bool skipped_ = false;      // it ran in a call of the rank's, which has to do its work
   bool compared_ = false;     // it is known whether the program computed, which it
   bool computed_ = false;     // did

@@ -270,9 +270,10 @@ class Engine {
   }
 
   // True while messages wait for room or memory waits to be fetched.
-  bool has_work() const {
-    return any_queued() || !driven_.empty() ||
-           (is_direct() ? !direct_.idle() : device_->has_work());
+  bool has_work() const { return any_untold() || !driven_.empty(); }
+  // Whether something waits for what no upcall tells: for room, or the end of a copy.
+  bool any_untold() const {
+    return any_queued() || (is_direct() ? !direct_.idle() : device_->has_work());
   }
   bool any_queued() const { return !outgoing_.empty(); }
 
