@@ -113,6 +113,11 @@ struct ViEvent {
   std::uint32_t status = 0;  // of the descriptor, without kViDone
   std::uint32_t bytes = 0;   // that were moved
   std::uint32_t value = 0;   // of received: immediate data; of sent: ViToken::sequence
+  // The completion queue that an entry of it was written to (ViEntries); 0: none was.
+  std::uint16_t entry = 0;
+  bool overrun = false;  // because its completion queue had no room
+
+  static constexpr std::uint32_t kStatusMask = (1U << 20) - 1;
 
   // False: no event looks so.
   static bool read(const std::uint32_t (&words)[4], ViEvent& to) {
@@ -121,16 +126,18 @@ struct ViEvent {
     to.what = static_cast<ViTold>(what);
     to.queue = static_cast<std::uint16_t>(words[0]);
     to.connection = static_cast<std::uint8_t>(words[0] >> 16);
-    to.status = words[1];
-    to.bytes = words[2];
+    to.status = words[1] & kStatusMask;
+    to.entry = static_cast<std::uint16_t>(words[1] >> 20);
+    to.bytes = words[2] & ViMessageHead::kSizeMask;
+    to.overrun = (words[2] >> 24 & 1) != 0;
     to.value = words[3];
     return true;
   }
   void write(std::uint32_t (&words)[4]) const {
     words[0] = std::uint32_t{queue} | std::uint32_t{connection} << 16 |
                static_cast<std::uint32_t>(what) << 24;
-    words[1] = status;
-    words[2] = bytes;
+    words[1] = (status & kStatusMask) | std::uint32_t{entry} << 20;
+    words[2] = (bytes & ViMessageHead::kSizeMask) | (overrun ? 1U << 24 : 0U);
     words[3] = value;
   }
 };

@@ -61,6 +61,15 @@ struct ViEnd {
   std::uint32_t transfer_max = 0;    // bytes of one message, below 2^24
 };
 
+// A completion queue of which a virtual interface's entries are. The host takes entries, and says
+// how many it has taken in a word of its memory, the consumer index, which wraps.
+struct ViEntries {
+  std::uint16_t number;    // of the queue; 1 to kViEntriesNumberMax
+  std::uint32_t room;      // entries, below 2^31; 0: the queue is no more
+  std::uint64_t consumed;  // address of the consumer index, 4 bytes
+};
+constexpr std::uint16_t kViEntriesNumberMax = 4095;
+
 struct RdmaHead {
   std::uint64_t address;  // where the whole operation begins, in the memory of the target's rank
   std::uint32_t handle;   // of that memory

@@ -14,6 +14,7 @@ using fabric::kViReadsMax;
 using fabric::RdmaHead;
 using fabric::ViControl;
 using fabric::ViEnd;
+using fabric::ViEntries;
 using fabric::ViEvent;
 using fabric::ViMemory;
 using fabric::ViOp;
@@ -32,6 +33,14 @@ class ViRdma {
   virtual void connect(const ViEnd& end) = 0;
   // Those of this queue no more.
   virtual void disconnect(std::uint32_t queue) = 0;
+  // Entries of that queue's sends, or receives, whose end is connected, are of this completion
+  // queue. The interface counts those that it writes, and compares with the consumer index, which
+  // it reads only when the queue looks full by what it read last. The index is of entries that
+  // ViEvent::entry names, is added to as they are taken, and stays where it is until room 0 says
+  // that the queue is no more. An entry for which there is no room is not written: its descriptor
+  // is done all the same, ViEvent::overrun says so, and the connection is broken on every level.
+  // An index that makes no sense leaves the queue full. Known queues are changed.
+  virtual void count_entries(std::uint32_t queue, bool of_receives, const ViEntries& entries) = 0;
   // All of it is over: this rank's memory may go. Takes no time.
   virtual void forget() = 0;
   // Sends a write or read by `queue` to a rank of another node: the head, and `data` behind it. The

@@ -24,6 +24,8 @@ namespace {
 constexpr std::uint32_t kQueue = 2;
 constexpr std::uint32_t kDoorbell = 1;
 constexpr Peer kPeer = 3;
+constexpr std::uint16_t kEntries = 11;  // the completion queue, and where its consumer index is
+constexpr std::uint64_t kConsumed = 39'996;
 constexpr std::uint32_t kTag = 9;
 constexpr std::size_t kPayload = 2100;  // bytes of a packet of FakeViaNi's
 
@@ -61,9 +63,20 @@ class Ni : public FakeViaNi {
     landings.push_back(id);
   }
   void transmit(Peer, std::uint32_t id) { sent.push_back(id); }
-  void tell(std::uint32_t id, bool) {
+  // Never more entries are written than the completion queue has room for, by a consumer index
+  // that can be: nothing else is believed.
+  void tell(std::uint32_t id, bool has_entry) {
     fabric::ViEvent event;
     expect(fabric::ViEvent::read(packet(id).header.client.words, event));
+    expect(has_entry == (event.entry != 0));
+    if (!has_entry) return;
+    expect(event.entry == kEntries && !event.overrun);
+    const auto* const queue = vi_table().entries(0, kEntries);
+    expect(queue != nullptr && queue->produced - queue->consumed <= queue->room);
+  }
+  bool read_word_now(std::uint32_t place, std::uint64_t address, std::uint32_t* word) {
+    expect(place == 0 && address == kConsumed);
+    return FakeViaNi::read_word_now(place, address, word);
   }
   void free_packet(std::uint32_t id) { expect(free_.insert(id).second); }
   NiPacket& packet(std::uint32_t id) {
@@ -136,6 +149,9 @@ class Host {
     end.chan = 77;
     end.transfer_max = 5000;
     ni_.vi_table().connect(0, end);
+    for (const bool of_receives : {false, true}) {
+      ni_.vi_table().count_entries(0, kQueue, of_receives, {kEntries, 3, kConsumed});
+    }
   }
   // An address near what is there, most of the time.
   std::uint64_t address(std::uint8_t kind) {
@@ -161,6 +177,10 @@ class Host {
       case 5:
         ni_.vi_table().disconnect(0, kQueue);
         return connect(byte());
+      case 6:
+        // The host takes an entry, or writes anything into the consumer index.
+        ni_.consumed = byte() % 2 == 0 ? ni_.consumed + 1 : word() << (byte() % 17);
+        return;
       default:
         (void)goes_on();
     }

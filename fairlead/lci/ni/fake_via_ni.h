@@ -60,6 +60,11 @@ class FakeViaNi {
   }
   void start_dma() { did.push_back("start DMA"); }
   void read_now() { ++table_reads; }
+  bool read_word_now(std::uint32_t, std::uint64_t, std::uint32_t* word) {
+    ++index_reads;
+    *word = consumed;
+    return true;
+  }
   fabric::model::ViTable& vi_table() { return vis_; }
   void land_rdma(std::uint32_t id) {
     const fabric::NiPacket& landing = packet(id);
@@ -94,6 +99,8 @@ class FakeViaNi {
   std::map<Step, int> charged;
   std::vector<fabric::ViEvent> told;
   int table_reads = 0;
+  int index_reads = 0;
+  std::uint32_t consumed = 0;  // every consumer index
   int freed = 0;
 
  private:

@@ -22,6 +22,9 @@ class NiViRdma final : public ViRdma {
   void forbid(std::uint32_t handle) override { ni_.forbid(handle); }
   void connect(const ViEnd& end) override { ni_.connect_vi(end); }
   void disconnect(std::uint32_t queue) override { ni_.disconnect_vi(queue); }
+  void count_entries(std::uint32_t queue, bool of_receives, const ViEntries& entries) override {
+    ni_.count_entries(queue, of_receives, entries);
+  }
   void forget() override { ni_.forget_vis(); }
 
   Post send(ViOp op, Rank to, std::uint32_t queue, const RdmaHead& head, Chan chan,

@@ -16,8 +16,8 @@
 namespace fairlead::lci {
 
 // Hardware also has vi_table(), make_data(), make_scratch(), tell(), land_rdma(), place_of(),
-// rank_at() and payload_max() (fabric/model/lanai/ni_hardware.h). Packets: the NiProgram that
-// numbers and sends packets.
+// rank_at(), read_word_now() and payload_max() (fabric/model/lanai/ni_hardware.h). Packets: the
+// NiProgram that numbers and sends packets.
 template <class Hardware, class Packets>
 class ViaMessageParts {
  public:
@@ -181,6 +181,28 @@ class ViaMessageParts {
     answer(end, ViOp::broken, name, 0, status);
   }
 
+  // A descriptor is done, as `event` says, of a queue of sends or of receives. Where that has a
+  // completion queue whose entries are counted (ViRdma::count_entries), and which is full still
+  // when its consumer index is read, no entry is written, and the connection is broken.
+  template <class End>
+  void complete(End& end, fabric::ViEvent event, const fabric::ViToken& token,
+                std::uint32_t immediate) {
+    const bool of_receives = event.what == fabric::ViTold::received;
+    const bool has_entry = of_receives ? end.receive_entries : end.send_entries;
+    const std::uint16_t number = has_entry ? end.entries_of[of_receives ? 1 : 0] : std::uint16_t{0};
+    auto* const entries = number == 0 ? nullptr : ni.vi_table().entries(end.place, number);
+    if (entries == nullptr) return tell(end, event, token, immediate, has_entry);
+    event.overrun = !has_room(end, *entries);
+    if (!event.overrun) {
+      ++entries->produced;
+      event.entry = number;
+    }
+    tell(end, event, token, immediate, !event.overrun);
+    if (event.overrun && !end.broken) {
+      break_off(end, name_of(end.peer_queue, end.peer_connection), 0);
+    }
+  }
+
   // `token`: the descriptor that is done, into which immediate data, length and status are written;
   // address 0: none is.
   template <class End>
@@ -229,6 +251,15 @@ class ViaMessageParts {
   Packets& packets;
 
  private:
+  template <class End, class Entries>
+  bool has_room(const End& end, Entries& entries) {
+    if (!entries.looks_full()) return true;
+    std::uint32_t index = 0;
+    ni.charge(Step::dma_program);
+    if (ni.read_word_now(end.place, entries.consumed_at, &index)) entries.read(index);
+    return !entries.looks_full();
+  }
+
   static constexpr std::uint8_t kReplyLane = 1;  // Lane::reply
 };
 

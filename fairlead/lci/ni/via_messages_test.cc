@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -291,6 +292,55 @@ TEST_F(ViaMessagesTest, EachMessageTakesAReceiveOfItsOwn) {
   describe(second, {{7000, 5, 64}});
   program_.on_fetched(second);
   expect({"land 8 at 7000", "tell 0"});
+}
+
+TEST_F(ViaMessagesTest, ACompletionQueueIsFullByTheNisOwnCount) {
+  // Two entries are written to a queue of two, and then a third one is due.
+  const struct {
+    const char* what;
+    std::uint32_t consumed;  // the consumer index by then
+    bool overruns;
+  } all[] = {
+      {"nothing was taken", 0, true}, {"room was made in time", 1, false},
+      {"all was taken", 2, false},    {"more was taken than there was", 3, true},
+      {"far more", 0x80000000, true}, {"less than none", UINT32_MAX, true},
+  };
+  constexpr std::uint64_t kConsumedAt = 100;  // nobody reads there but by read_word_now()
+  for (const auto& each : all) {
+    for (const bool breaks : {true, false}) {
+      connect({breaks, false});
+      ni_.vi_table().end(2)->receive_entries = true;
+      ni_.vi_table().count_entries(0, 2, true, {33, 0, 0});
+      ni_.vi_table().count_entries(0, 2, true, {33, 2, kConsumedAt});
+      ni_.consumed = 0;
+      ni_.index_reads = 0;
+      for (int i = 0; i < 3; ++i) {
+        // Expect: the index is not read where the queue does not look full.
+        EXPECT_EQ(ni_.index_reads, 0) << each.what;
+        if (i == 2) ni_.consumed = each.consumed;
+        ni_.told.clear();
+        ni_.did.clear();
+        post_receive();
+        const std::uint32_t id = message(8, 0, 8);
+        const std::uint32_t descriptor = ni_.last();
+        describe(descriptor, {{6000, 5, 64}});
+        program_.on_fetched(descriptor);
+        program_.on_landed(id, 3);
+        ASSERT_EQ(ni_.told.size(), 1u) << each.what;
+        // Expect: the message is received, whether there is room for its entry or not.
+        EXPECT_EQ(ni_.told[0].bytes, 8u) << each.what;
+        EXPECT_EQ(ni_.told[0].status, fabric::kViOpReceive) << each.what;
+        const bool overruns = i == 2 && each.overruns;
+        EXPECT_EQ(ni_.told[0].overrun, overruns) << each.what;
+        EXPECT_EQ(ni_.told[0].entry, overruns ? 0 : 33) << each.what;
+        EXPECT_EQ(is_broken(), overruns) << each.what;
+        const auto did = done();
+        const bool has_entry = std::find(did.begin(), did.end(), "entry, tell 0") != did.end();
+        EXPECT_EQ(has_entry, !overruns) << each.what;
+      }
+      EXPECT_EQ(ni_.index_reads, 1) << each.what;
+    }
+  }
 }
 
 TEST_F(ViaMessagesTest, AMessageThatFindsNoReceiveBreaksWhatIsReliable) {

@@ -200,8 +200,10 @@ class ViaReceives {
     event.queue = static_cast<std::uint16_t>(name);
     event.connection = static_cast<std::uint8_t>(name >> 16);
     event.status = status | fabric::kViOpReceive;
-    parts_.tell(end, event, message.token, message.head.immediate, end.receive_entries);
-    if (end.breaks) parts_.break_off(end, message.from, fabric::kViRemoteDescriptorError);
+    parts_.complete(end, event, message.token, message.head.immediate);
+    if (end.breaks && !end.broken) {
+      parts_.break_off(end, message.from, fabric::kViRemoteDescriptorError);
+    }
   }
 
   template <class End>
@@ -292,7 +294,7 @@ class ViaReceives {
     if (message.head.has_immediate) event.status |= fabric::kViHasImmediate;
     event.bytes = message.head.bytes;
     event.value = message.head.immediate;
-    parts_.tell(end, event, message.token, message.head.immediate, end.receive_entries);
+    parts_.complete(end, event, message.token, message.head.immediate);
     forget(name);
   }
 

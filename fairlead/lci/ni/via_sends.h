@@ -188,7 +188,7 @@ class ViaSends {
     if (staged_ > 0) return false;
     queue_.pop_front();
     tell(message, *end, message.status);
-    if (end->breaks) {
+    if (end->breaks && !end->broken) {
       parts_.break_off(*end, Parts::name_of(end->peer_queue, end->peer_connection), 0);
     }
     drop(id);
@@ -274,7 +274,7 @@ class ViaSends {
     drop(id);
   }
   template <class End>
-  void tell(const Message& message, const End& end, std::uint32_t status) {
+  void tell(const Message& message, End& end, std::uint32_t status) {
     fabric::ViEvent event;
     event.what = fabric::ViTold::sent;
     event.queue = static_cast<std::uint16_t>(message.queue);
@@ -282,7 +282,7 @@ class ViaSends {
     event.status = status | message.op();
     event.bytes = status == 0 ? message.bytes : 0;
     event.value = message.token.sequence;
-    parts_.tell(end, event, message.token, message.immediate, end.send_entries);
+    parts_.complete(end, event, message.token, message.immediate);
   }
   void drop(PacketId id) {
     messages_.erase(id);

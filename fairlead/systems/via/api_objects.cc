@@ -257,6 +257,7 @@ VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE handle, VIP_ULONG entries, VIP_CQ_HANDLE* 
 VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE handle) {
   FAIRLEAD_VIA_QUEUE(core, queue, handle, true);
   if (queue->users > 0) return VIP_ERROR_RESOURCE;
+  core->forget_entries(*queue);
   core->queues.remove(queue);
   return VIP_SUCCESS;
 }
@@ -267,6 +268,7 @@ VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE handle, VIP_ULONG entries) {
     return VIP_ERROR_RESOURCE;
   }
   queue->room = entries;
+  core->count_entries(*queue);
   return VIP_SUCCESS;
 }
 

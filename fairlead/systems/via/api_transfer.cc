@@ -49,6 +49,7 @@ VIP_RETURN take_entry(Queue& queue, VIP_VI_HANDLE* vi, VIP_BOOLEAN* recv_queue) 
   if (queue.entries.empty()) return VIP_NOT_DONE;
   *vi = queue.entries.front().vi;
   *recv_queue = queue.entries.front().is_receive ? VIP_TRUE : VIP_FALSE;
+  if (queue.entries.front().counted) ++queue.consumed;
   queue.entries.pop_front();
   return VIP_SUCCESS;
 }

@@ -76,9 +76,47 @@ void Core::open_to_interface(Vi& vi) {
   if (vi.queue >= vi_of_queue_.size()) vi_of_queue_.resize(vi.queue + 1);
   vi_of_queue_[vi.queue] = vi.index;
   rdma_->connect(end_of(vi));
+  for (const bool of_receives : {false, true}) {
+    Queue* const queue = (of_receives ? vi.receive : vi.send).completions;
+    if (queue == nullptr) continue;
+    if (queue->number == 0) number_entries(*queue);
+    if (queue->number != 0) rdma_->count_entries(vi.queue, of_receives, entries_of(*queue));
+  }
   for (std::size_t i = vi.receive.next; i < vi.receive.posted.size(); ++i) {
     hand_over(vi, vi.receive.posted[i]);
   }
+}
+
+lci::ViEntries Core::entries_of(const Queue& queue) {
+  return {queue.number, static_cast<std::uint32_t>(queue.room),
+          reinterpret_cast<std::uintptr_t>(&queue.consumed)};
+}
+
+// Numbers come again late, so that what a network interface says of a queue that is no more is of
+// no other one. Where there is none left, the provider finds overruns.
+void Core::number_entries(Queue& queue) {
+  if (counted_.size() >= fabric::kViEntriesNumberMax) return;
+  do {
+    last_number_ = static_cast<std::uint16_t>(last_number_ % fabric::kViEntriesNumberMax + 1);
+  } while (counted_.contains(last_number_));
+  queue.number = last_number_;
+  counted_[queue.number] = &queue;
+}
+
+void Core::count_entries(const Queue& queue) {
+  if (queue.number != 0) rdma_->count_entries(0, false, entries_of(queue));
+}
+
+void Core::forget_entries(const Queue& queue) {
+  if (queue.number == 0) return;
+  rdma_->count_entries(0, false, {queue.number, 0, 0});
+  counted_.erase(queue.number);
+}
+
+// An entry that leads to no descriptor is taken at once.
+void Core::skip_entry(const lci::ViEvent& event) {
+  const auto found = counted_.find(event.entry);
+  if (found != counted_.end()) ++found->second->consumed;
 }
 
 // Both ends have to come to the same result: where one of them has no queue of its interface, the
@@ -127,12 +165,15 @@ Keep Core::told_came(void* self, lci::Packet*, const lci::Arrival& arrival) {
   if (arrival.source != core.port_.self() || !lci::ViEvent::read(arrival.words, event)) {
     return Keep::no;
   }
-  if (event.queue >= core.vi_of_queue_.size()) return Keep::no;
+  if (event.queue >= core.vi_of_queue_.size()) {
+    core.skip_entry(event);
+    return Keep::no;
+  }
   Vi* const found = core.vis.at(core.vi_of_queue_[event.queue]);
   // What was under way when a connection ended is nobody's.
   const bool known = found != nullptr && found->by_interface && found->queue == event.queue &&
                      found->state == VIP_STATE_CONNECTED && found->connection == event.connection;
-  if (known) core.told(*found, event);
+  known ? core.told(*found, event) : core.skip_entry(event);
   return Keep::no;
 }
 
@@ -161,12 +202,14 @@ void Core::told(Vi& vi, const lci::ViEvent& event) {
 
 void Core::told_received(Vi& vi, const lci::ViEvent& event) {
   WorkQueue& queue = vi.receive;
-  if (queue.next >= queue.posted.size()) return;
+  if (queue.next >= queue.posted.size()) return skip_entry(event);
   Posted& first = queue.posted[queue.next++];
   first.state = Posted::State::done;
   first.moved = event.bytes;
   first.status = event.status;
   first.shape.immediate = event.value;
+  first.counted = event.entry != 0;
+  first.overrun = event.overrun;
   ++vi.expected;
   if (vi.reliable() && (event.status & VIP_STATUS_ERROR_MASK) != 0) {
     return break_off(vi, VIP_ERROR_CONN_LOST, VIP_STATUS_TRANSPORT_ERROR, std::nullopt);
@@ -183,11 +226,14 @@ void Core::told_sent(Vi& vi, const lci::ViEvent& event) {
     each.state = Posted::State::done;
     each.moved = event.bytes;
     each.status |= event.status & VIP_STATUS_ERROR_MASK;
+    each.counted = event.entry != 0;
+    each.overrun = event.overrun;
     if (vi.reliable() && (event.status & VIP_STATUS_ERROR_MASK) != 0) {
       return break_off(vi, std::nullopt, 0, std::nullopt);
     }
     return settle(vi, false);
   }
+  skip_entry(event);
 }
 
 }  // namespace fairlead::via

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -116,6 +117,9 @@ class Core {
   // --- by_interface.cc
   // How many segments a descriptor may have, the address segment included.
   std::uint32_t segments_max() const;
+  // The room of a completion queue has changed; it is no more.
+  void count_entries(const Queue& queue);
+  void forget_entries(const Queue& queue);
 
  private:
   struct Answer {
@@ -209,6 +213,9 @@ class Core {
   lci::ViToken token_of(const Vi& vi, const Posted& posted) const;
   bool sent_by_interface(const Vi& vi, const Posted& posted) const;
   void send_by_interface(Vi& vi, Posted& posted);
+  static lci::ViEntries entries_of(const Queue& queue);
+  void number_entries(Queue& queue);
+  void skip_entry(const lci::ViEvent& event);
   void told(Vi& vi, const lci::ViEvent& event);
   void told_received(Vi& vi, const lci::ViEvent& event);
   void told_sent(Vi& vi, const lci::ViEvent& event);
@@ -253,7 +260,9 @@ class Core {
   std::deque<Answer> requests_out_;  // on Lane::request, before any data
   std::deque<Answer> answers_;       // on Lane::reply
   std::deque<Served> served_;
-  std::vector<std::uint16_t> stalled_;      // VIs
+  std::vector<std::uint16_t> stalled_;       // VIs
+  std::map<std::uint16_t, Queue*> counted_;  // by number; the interface counts their entries
+  std::uint16_t last_number_ = 0;
   std::vector<std::uint16_t> vi_of_queue_;  // by Vi::queue, of those that the interface knew
 
   std::deque<Request> waiting_;        // clients without a server

@@ -38,6 +38,7 @@ struct Queue : Object {
   struct Entry {
     void* vi = nullptr;
     bool is_receive = false;
+    bool counted = false;  // the network interface wrote it
   };
   using Handler = void (*)(void*, void*, void*, VIP_BOOLEAN);
 
@@ -47,6 +48,10 @@ struct Queue : Object {
   Ring<Entry> entries;
   Handler handler = nullptr;  // of the next entry
   void* context = nullptr;
+  // For network interfaces that count the entries that they write (lci::ViRdma::count_entries): the
+  // queue's number, 0 where they do not, and how many of theirs have been taken.
+  std::uint16_t number = 0;
+  std::uint32_t consumed = 0;
 };
 
 // A posted descriptor.
@@ -61,7 +66,9 @@ struct Posted {
   std::uint32_t moved = 0;     // bytes
   std::uint16_t sequence = 0;  // of RDMA by the network interfaces: a number among those
   bool by_ni = false;          // these move it, and the other side's provider does not see it
-  bool handed = false;  // the network interface has the descriptor, and says what becomes of it
+  bool handed = false;   // the network interface has the descriptor, and says what becomes of it
+  bool counted = false;  // it has written an entry of the completion queue
+  bool overrun = false;  // it found no room there
   Shape shape;
 };
 

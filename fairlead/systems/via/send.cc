@@ -111,11 +111,15 @@ void Core::settle(Vi& vi, bool is_receive) {
     queue.next = std::max(queue.next, queue.told);
     changed();
     if (Queue* const completions = queue.completions; completions != nullptr) {
-      if (completions->handler != nullptr) {
+      if (first.counted &&
+          (completions->handler != nullptr || completions->entries.size() >= completions->room)) {
+        ++completions->consumed;
+      }
+      if (completions->handler != nullptr && !first.overrun) {
         notify(*completions, std::exchange(completions->handler, nullptr), completions->context,
                vi.handle, is_receive);
-      } else if (completions->entries.size() < completions->room) {
-        completions->entries.push_back({vi.handle, is_receive});
+      } else if (completions->entries.size() < completions->room && !first.overrun) {
+        completions->entries.push_back({vi.handle, is_receive, first.counted});
       } else if (vi.state == VIP_STATE_CONNECTED) {
         tell(vi.nic, VIP_ERROR_VI_OVERRUN, VIP_RESOURCE_CQ, &vi, completions, nullptr,
              is_receive ? VIP_STATUS_OP_RECEIVE : op_status(first.shape));

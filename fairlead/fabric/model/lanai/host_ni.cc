@@ -167,6 +167,11 @@ void ModelHostNi::disconnect_vi(std::uint32_t number) {
   sync();
   ni_.vi_table().disconnect(number_, number);
 }
+void ModelHostNi::count_entries(std::uint32_t number, bool of_receives, const ViEntries& entries) {
+  if (!ni_.has_doorbells()) return;
+  sync();
+  ni_.vi_table().count_entries(number_, number, of_receives, entries);
+}
 
 void ModelHostNi::forget_vis() {
   if (ni_.has_doorbells()) ni_.vi_table().forget(number_);

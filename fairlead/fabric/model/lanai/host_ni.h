@@ -141,6 +141,7 @@ class alignas(kCacheLine) ModelHostNi {
   void forbid(std::uint32_t handle);
   void connect_vi(const ViEnd& end);
   void disconnect_vi(std::uint32_t number);
+  void count_entries(std::uint32_t number, bool of_receives, const ViEntries& entries);
   void forget_vis();  // takes no time
 
   // --- To other ranks of this node: by host memory, without the NI.

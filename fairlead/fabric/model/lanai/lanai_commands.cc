@@ -78,6 +78,7 @@ Result<void> LanaiCommands::execute(const GateCommand& command, GateAnswer& answ
     case LanaiOp::disconnect_vi:
     case LanaiOp::post_vi_send:
     case LanaiOp::post_vi_receive:
+    case LanaiOp::count_entries:
     case LanaiOp::forget_vis:
       return on_vi(command, answer);
     case LanaiOp::add_words:
@@ -111,6 +112,14 @@ Result<void> LanaiCommands::on_vi(const GateCommand& command, GateAnswer& answer
   }
   if (op == LanaiOp::forget_vis) {
     host_.forget_vis();
+    return {};
+  }
+  if (op == LanaiOp::count_entries) {
+    const ViEntries entries = GateViEntries::read(command);
+    if (entries.number == 0 || entries.number > kViEntriesNumberMax || entries.room >> 31 != 0) {
+      return damaged("completion queue", command.b);
+    }
+    host_.count_entries(command.id, GateViEntries::of_receives(command), entries);
     return {};
   }
   if (!vis_.contains(command.id)) return damaged("virtual interface", command.id);

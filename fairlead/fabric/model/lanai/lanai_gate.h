@@ -33,13 +33,14 @@ enum class LanaiOp : std::uint32_t {
   post_vi_send,                                            // id: the same; GateViToken
   post_vi_receive,                                         // the same
   forget_vis,
-  alloc,        // a: payload bytes, b: reserve; answer: id
-  alloc_near,   // the same
-  slowed,       // a: time in ps, b: bytes; answer: value
-  alloc_local,  // a: payload bytes; answer: id
-  image,        // id: the buffer, a: 1 for a detached one; answer: id
-  add_words,    // id: segment, a: count; answer: id of the first word
-  open_vi,      // answer: id
+  alloc,          // a: payload bytes, b: reserve; answer: id
+  alloc_near,     // the same
+  slowed,         // a: time in ps, b: bytes; answer: value
+  alloc_local,    // a: payload bytes; answer: id
+  image,          // id: the buffer, a: 1 for a detached one; answer: id
+  add_words,      // id: segment, a: count; answer: id of the first word
+  open_vi,        // answer: id
+  count_entries,  // id: the virtual interface; GateViEntries
 };
 
 // How ViMemory, ViEnd and ViToken travel in a command: addresses of processes have 47 bits.
@@ -91,6 +92,19 @@ struct GateViEnd {
             static_cast<std::uint16_t>(command.a >> 48),
             static_cast<std::uint32_t>(command.b >> 40)};
   }
+};
+struct GateViEntries {
+  static std::uint64_t a(const ViEntries& entries, bool of_receives) {
+    return (entries.consumed & GateViMemory::kAddressMask) | std::uint64_t{of_receives} << 63;
+  }
+  static std::uint64_t b(const ViEntries& entries) {
+    return entries.room | std::uint64_t{entries.number} << 32;
+  }
+  static ViEntries read(const GateCommand& command) {
+    return {static_cast<std::uint16_t>(command.b >> 32), static_cast<std::uint32_t>(command.b),
+            command.a & GateViMemory::kAddressMask};
+  }
+  static bool of_receives(const GateCommand& command) { return command.a >> 63 != 0; }
 };
 struct GateViToken {
   static std::uint64_t a(const ViToken& token) {

@@ -223,6 +223,9 @@ class alignas(kCacheLine) NiHardware {
   // Reads a few bytes of host memory while the processor waits, behind the transfer that is under
   // way.
   void read_now();
+  // As before: the 4 bytes at an address of the memory of the rank at `place`, which its system
+  // software has named. False: the rank is gone.
+  bool read_word_now(std::uint32_t place, std::uint64_t address, std::uint32_t* word);
   // Starts the host DMA engine where it has something to do.
   void start_dma() { start_next(); }
 

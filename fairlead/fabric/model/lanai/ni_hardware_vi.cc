@@ -67,6 +67,11 @@ bool NiHardware::is_connected(std::uint32_t place, std::uint32_t name) {
   return end != nullptr && end->place == place && end->connection == (name >> 16 & 0xff);
 }
 
+bool NiHardware::read_word_now(std::uint32_t place, std::uint64_t address, std::uint32_t* word) {
+  read_now();
+  return memory_of(place).read(address, reinterpret_cast<std::byte*>(word), sizeof *word);
+}
+
 void NiHardware::write_status(PacketId id) {
   NiPacket& telling = packet(id);
   const bool is_told = telling.source == static_cast<std::uint8_t>(ViOp::told) &&

@@ -110,6 +110,11 @@ class RemoteHostNi {
     gate_.queue(LanaiOp::disconnect_vi, number);
     gate_.time_passes();
   }
+  void count_entries(std::uint32_t number, bool of_receives, const ViEntries& entries) {
+    gate_.queue(LanaiOp::count_entries, number, GateViEntries::a(entries, of_receives),
+                GateViEntries::b(entries));
+    gate_.time_passes();
+  }
   void forget_vis() { gate_.queue(LanaiOp::forget_vis, 0); }
 
   [[nodiscard]] bool reap_receive(PacketId* id);

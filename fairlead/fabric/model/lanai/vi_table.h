@@ -32,6 +32,8 @@ class ViTable {
     std::uint32_t place = 0;  // of the rank, in its node
     std::uint32_t reads_under_way = 0;
     bool broken = false;  // an operation was refused
+    // Completion queues of sends and of receives; 0: the NI does not count their entries.
+    std::uint16_t entries_of[2] = {};
     // The receive doorbell: what was posted and no message has taken. A program has at most 4,096
     // receives posted to a queue (VIPL's MaxDescriptorsPerQueue), 8 bytes each.
     Ring<ViToken> receives;
@@ -39,6 +41,22 @@ class ViTable {
     // It is this connection's, and goes on.
     bool is(std::uint32_t of_place, std::uint8_t its_connection) const {
       return place == of_place && connection == its_connection && !broken;
+    }
+  };
+
+  // A completion queue, of which the NI believes only what keeps it right: the producer index is
+  // the NI's own, and the host's consumer index counts as far as it can be.
+  struct Entries {
+    std::uint32_t room = 0;
+    std::uint64_t consumed_at = 0;  // address of the consumer index
+    std::uint32_t produced = 0;     // entries written; wraps, as does the next one
+    std::uint32_t consumed = 0;     // when the NI last read the index
+
+    bool looks_full() const { return produced - consumed >= room; }
+    // The consumer index was read. One that is beyond the producer's, or behind what was read
+    // before, makes no sense, and the queue stays as full as it was.
+    void read(std::uint32_t index) {
+      if (index - consumed <= produced - consumed) consumed = index;
     }
   };
 
@@ -73,6 +91,25 @@ class ViTable {
     ends_.erase(found);
     ++changes_;
   }
+  // Which completion queue entries of that end's sends (or receives) are of; it keeps its count
+  // where it is known.
+  void count_entries(std::uint32_t place, std::uint32_t queue, bool of_receives,
+                     const ViEntries& given) {
+    if (given.room == 0) {
+      entries_.erase({place, given.number});
+      return;
+    }
+    Entries& made = entries_[{place, given.number}];
+    made.room = given.room;
+    made.consumed_at = given.consumed;
+    End* const its = end(queue);
+    if (its != nullptr && its->place == place) its->entries_of[of_receives ? 1 : 0] = given.number;
+  }
+  // nullptr: there is no such completion queue of that rank.
+  Entries* entries(std::uint32_t place, std::uint16_t number) {
+    const auto found = entries_.find({place, number});
+    return found == entries_.end() ? nullptr : &found->second;
+  }
   // Grows whenever ends were made or went.
   std::uint64_t changes() const { return changes_; }
   // A receive of that connection is posted; of one that is no more, nothing comes of it.
@@ -89,12 +126,14 @@ class ViTable {
   void forget(std::uint32_t place) {
     std::erase_if(memories_, [place](const auto& each) { return each.first.first == place; });
     std::erase_if(ends_, [place](const auto& each) { return each.second.place == place; });
+    std::erase_if(entries_, [place](const auto& each) { return each.first.first == place; });
     ++changes_;
   }
 
  private:
   std::map<std::pair<std::uint32_t, std::uint32_t>, Memory> memories_;  // by place and handle
   std::map<std::uint32_t, End> ends_;                                   // by queue
+  std::map<std::pair<std::uint32_t, std::uint16_t>, Entries> entries_;  // by place and number
   std::uint64_t pages_ = 0;
   std::uint64_t changes_ = 0;
 };
