@@ -13,7 +13,7 @@ struct ChildRun {
   std::string on;
   std::string lci;      // empty: the place's default
   std::string faster;   // empty: the platform as it is
-  std::string explain;  // of --explain, "all" or "path"; empty: without
+  std::string explain;  // a value of --explain; empty: without
   std::string body;
   std::vector<std::string> environment;  // -x
   std::string working_directory;         // empty: this process's

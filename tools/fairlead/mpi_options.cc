@@ -73,7 +73,8 @@ std::vector<std::string> set_mpi_watch_options(const MpiWatchChoice& choice) {
   std::vector<std::string> variables;
   for (const auto& [name, value] :
        {std::pair(mpi::WatchOptions::kProfileVariable, profile),
-        std::pair(mpi::WatchOptions::kCheckVariable, std::string(choice.check ? "1" : ""))}) {
+        std::pair(mpi::WatchOptions::kCheckVariable, std::string(choice.check ? "1" : "")),
+        std::pair(mpi::WatchOptions::kExplainVariable, std::string(choice.explain ? "1" : ""))}) {
     if (value.empty()) continue;
     setenv(name, value.c_str(), 1);
     variables.push_back(fmt::format("{}={}", name, value));
@@ -84,6 +85,7 @@ std::vector<std::string> set_mpi_watch_options(const MpiWatchChoice& choice) {
 void end_mpi_watch() {
   unsetenv(mpi::WatchOptions::kProfileVariable);
   unsetenv(mpi::WatchOptions::kCheckVariable);
+  unsetenv(mpi::WatchOptions::kExplainVariable);
 }
 
 }  // namespace fairlead::tools

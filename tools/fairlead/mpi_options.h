@@ -23,8 +23,9 @@ void add_mpi_options(CLI::App& app, MpiChoice& choice);
 Result<std::vector<std::string>> set_mpi_options(const MpiChoice& choice);
 
 struct MpiWatchChoice {
-  std::string profile;  // empty: as the environment says; "-": on the standard error stream
-  bool check = false;   // false: as the environment says
+  std::string profile;   // empty: as the environment says; "-": on the standard error stream
+  bool check = false;    // false: as the environment says
+  bool explain = false;  // likewise; of --explain: the algorithms of collectives are to be printed
 };
 
 // --profile and --check.

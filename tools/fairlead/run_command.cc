@@ -97,7 +97,10 @@ Result<void> set_rank_options(const RunArguments& arguments, run::LaunchOptions&
   if (!dsm_variables.ok()) return dsm_variables.error();
   const auto am_variables = set_am_option(arguments.am);
   if (!am_variables.ok()) return am_variables.error();
-  const std::vector<std::string> watch_variables = set_mpi_watch_options(arguments.mpi_watch);
+  MpiWatchChoice watch = arguments.mpi_watch;
+  watch.explain =
+      arguments.choice.explain == kExplainAll || arguments.choice.explain == kExplainCollectives;
+  const std::vector<std::string> watch_variables = set_mpi_watch_options(watch);
   const std::vector<std::string> dsm_watch_variables = set_dsm_watch_options(arguments.dsm_watch);
   if (real) {
     for (const auto* const variables :

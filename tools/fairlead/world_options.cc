@@ -67,10 +67,13 @@ void add_model_options(CLI::App& app, WorldChoice& choice) {
   for (const std::string_view name : kModelOptions) {
     add_option(app, choice.world, run::job_option(name));
   }
-  app.add_flag(fmt::format("--explain{{{}}}", kExplainAll), choice.explain,
-               "Say which resource of a modelled platform bounds the run, and what it would take "
-               "if that were twice as fast; --explain=path without the runs that takes")
-      ->check(CLI::IsMember({kExplainAll, kExplainPath}))
+  app.add_flag(
+         fmt::format("--explain{{{}}}", kExplainAll), choice.explain,
+         "Say which resource of a modelled platform bounds the run, and what it would take "
+         "if that were twice as fast, and which algorithms an MPI program's collectives have; "
+         "--explain=path the first without the runs that takes; --explain=collectives the "
+         "last alone, for real runs too")
+      ->check(CLI::IsMember({kExplainAll, kExplainPath, kExplainCollectives}))
       ->type_name("");
   add_real_option(app, "--progress", choice.progress_s,
                   fmt::format("Tell every so many seconds how far a modelled run is: virtual time, "
@@ -88,7 +91,7 @@ Result<void> check_model_options(const run::WorldOptions& world) {
 
 run::WorldOptions WorldChoice::options() const {
   run::WorldOptions options = world;
-  options.explain = !explain.empty();
+  options.explain = !explain.empty() && explain != kExplainCollectives;
   if (!background.empty()) {
     // What --set gives counts more.
     const std::vector<std::string> numbers = read_background(background).value();

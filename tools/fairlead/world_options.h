@@ -9,9 +9,11 @@
 
 namespace fairlead::tools {
 
-// Values of --explain: with runs on faster machines, or the critical path alone.
+// Values of --explain: with runs on faster machines, or the critical path alone, or, at every
+// place, the algorithms of MPI's collectives alone.
 inline constexpr const char* kExplainAll = "all";
 inline constexpr const char* kExplainPath = "path";
+inline constexpr const char* kExplainCollectives = "collectives";
 // How often a modelled run tells how far it is, on a terminal.
 inline constexpr double kProgressSeconds = 5;
 
@@ -20,7 +22,7 @@ struct WorldChoice {
   double progress_s = -1;  // 0: never; negative: where somebody watches, kProgressSeconds
   std::string background;  // as background_option.h reads it; empty: none
   std::string handler;     // "same" or "other"; empty: the platform's
-  std::string explain;     // kExplainAll or kExplainPath; empty: nothing is to be explained
+  std::string explain;     // one of those; empty: nothing is to be explained
 
   // `world` with what needed translation filled in.
   run::WorldOptions options() const;

@@ -13,6 +13,7 @@
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/call_signal.h"
 #include "fairlead/systems/mpi/calls.h"
+#include "fairlead/systems/mpi/collectives/explain.h"
 #include "fairlead/systems/mpi/comm_making.h"
 #include "fairlead/systems/mpi/task.h"
 #include "fairlead/systems/mpi/text.h"
@@ -114,6 +115,7 @@ int finalize() {
   Process& process = call.process();
   drop_buffers(call, nullptr);
   call.engine().drain(call.name());
+  explain_collectives(process);
   barrier(process, process.world(), CollectiveKind::finalize, call.name());
   call.engine().drain(call.name());
   sweep_given_up(call);

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fairlead/systems/mpi/collectives/algorithms.h"
 #include "fairlead/systems/mpi/collectives/board.h"
-#include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 
@@ -43,8 +43,7 @@ void allgather_bruck(Group& group, void* all, std::uint64_t block) {
 template <class Group>
 void allgather_by_messages(Group& group, void* all, std::uint64_t block) {
   if (group.size() == 1) return;
-  const std::uint64_t total = block * static_cast<std::uint64_t>(group.size());
-  if (block != 0 && total <= kAllgatherBruckBytes) {
+  if (choose_allgather(block, group.size()) == Algorithm::bruck) {
     allgather_bruck(group, all, block);
   } else {
     allgather_ring(group, all, block);

@@ -2,11 +2,11 @@
 #include <bit>
 #include <cstring>
 
+#include "fairlead/systems/mpi/collectives/algorithms.h"
 #include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/board_agreement.h"
 #include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/by_network.h"
-#include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/reduce_without_messages.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 
@@ -124,16 +124,13 @@ template <class Group>
 void allreduce_by_messages(Group& group, const void* own, void* result, const Operand& operand) {
   const std::uint64_t bytes = operand.bytes();
   auto* const sum = static_cast<std::byte*>(result);
-  if (group.process().bcast_way != BcastWay::automatic) {
-    group.copy(result, own, bytes);
-    return allreduce_by_bcast(group, operand, sum);
-  }
-  const std::uint64_t piece = bytes / static_cast<std::uint64_t>(group.size());
-  if (group.size() > 1 && bytes >= kAllreduceRingBytes && piece >= kAllreduceRingPieceBytes &&
-      operand.commutes()) {
+  const Algorithm algorithm =
+      choose_allreduce(bytes, group.size(), group.process().bcast_way, operand.commutes());
+  if (algorithm == Algorithm::ring && group.size() > 1) {
     return allreduce_ring(group, operand, own, result);
   }
   group.copy(result, own, bytes);
+  if (algorithm == Algorithm::reduce_bcast) return allreduce_by_bcast(group, operand, sum);
   if (group.size() > 1) allreduce_doubling(group, operand, sum);
 }
 
@@ -144,7 +141,7 @@ void allreduce(Process& process, Comm& comm, const char* call, const void* own, 
   const std::uint64_t bytes = operand.bytes();
   const bool as_told = process.bcast_way != BcastWay::automatic;
   if (allreduce_by_network(process, comm, call, own, result, operand)) return;
-  if (!as_told && bytes <= kBoardBytes && comm.size > 1) {
+  if (!as_told && enters_board(bytes) && comm.size > 1) {
     if (comm.board == nullptr) settle_board(process, comm, CollectiveKind::allreduce, call);
     if (comm.board != nullptr) {
       return allreduce_board(process, comm, call, operand, own, result);

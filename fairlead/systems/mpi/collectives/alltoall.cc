@@ -1,7 +1,7 @@
 #include <cstring>
 
+#include "fairlead/systems/mpi/collectives/algorithms.h"
 #include "fairlead/systems/mpi/collectives/board.h"
-#include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 
@@ -80,7 +80,7 @@ void alltoall_by_messages(Group& group, const void* from, void* to, std::uint64_
     return;
   }
   const std::uint64_t own = offset_of(group.rank(), block);
-  if (block != 0 && block <= kAlltoallBruckBlockBytes && group.size() >= kAlltoallBruckRanks) {
+  if (choose_alltoall(block, group.size()) == Algorithm::bruck) {
     alltoall_bruck(group, from, to, block);
     return;
   }

@@ -1,7 +1,7 @@
+#include "fairlead/systems/mpi/collectives/algorithms.h"
 #include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/board_agreement.h"
 #include "fairlead/systems/mpi/collectives/by_network.h"
-#include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
@@ -52,7 +52,7 @@ void barrier(Process& process, Comm& comm, CollectiveKind kind, const char* call
     if (settle_board(process, comm, kind, call)) return;
   }
   GroupCall group(process, comm, kind, call);
-  if (kind == CollectiveKind::finalize && group.size() >= kTreeFinalizeRanks) {
+  if (barrier_by_messages(kind == CollectiveKind::finalize, group.size()) == Algorithm::binomial) {
     return tree_barrier(group);
   }
   disseminate(group);

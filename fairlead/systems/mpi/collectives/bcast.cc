@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "fairlead/systems/mpi/collectives/algorithms.h"
 #include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/by_network.h"
-#include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/direct_call.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
@@ -45,12 +45,12 @@ void bcast_split(Group& group, void* buffer, std::uint64_t size, int root) {
   }
 }
 
-// By the network's own forwarding, which schedules cannot have: its messages have an order of their
-// own.
+// Whether one message of such a size goes to all, which schedules cannot have: such messages have
+// an order of their own.
 template <class Group>
-bool goes_by_multicast(const Group& group, std::uint64_t size) {
+bool reaches_all(Group& group, std::uint64_t size) {
   if constexpr (std::is_same_v<Group, GroupCall>) {
-    return size <= kMulticastBytes && group.multicasts();
+    return goes_to_all(size, group.process().bcast_way) && group.multicasts();
   } else {
     return false;
   }
@@ -68,22 +68,20 @@ bool meets_first(Process& process, Comm& comm, std::uint64_t size) {
 template <class Group>
 void bcast_by_messages(Group& group, void* buffer, std::uint64_t size, int root) {
   if (group.size() == 1) return;
-  if (goes_by_multicast(group, size)) return bcast_as_told(group, buffer, size, root);
-  if (group.process().bcast_way != BcastWay::automatic) {
-    bcast_as_told(group, buffer, size, root);
-  } else if (size >= kBcastSplitBytes && group.size() >= kBcastSplitRanks) {
-    bcast_split(group, buffer, size, root);
-  } else {
-    bcast_binomial(group, buffer, size, root);
+  switch (choose_bcast(size, group.size(), group.process().bcast_way, reaches_all(group, size))) {
+    case Algorithm::split:
+      return bcast_split(group, buffer, size, root);
+    case Algorithm::binomial:
+      return bcast_binomial(group, buffer, size, root);
+    default:
+      return bcast_as_told(group, buffer, size, root);
   }
 }
 
 // Each member reads the message where the root has it. False: nothing was done.
 bool bcast_directly(Process& process, Comm& comm, const char* call, void* buffer,
                     std::uint64_t size, int root) {
-  if (comm.size < kDirectBcastRanks || size < kDirectBcastBytesMin || size > kDirectBcastBytesMax) {
-    return false;
-  }
+  if (!reads_at_root(size, comm.size)) return false;
   if (!DirectCall::possible(process, comm, CollectiveKind::bcast, call)) return false;
   DirectCall direct(process, comm, CollectiveKind::bcast, call, size);
   if (comm.rank == root) direct.expose(DirectCall::kIn, buffer, lci::kRead);

@@ -3,8 +3,8 @@
 #include <memory>
 #include <optional>
 
+#include "fairlead/systems/mpi/collectives/algorithms.h"
 #include "fairlead/systems/mpi/collectives/by_messages.h"
-#include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/network.h"
 
 namespace fairlead::mpi {
@@ -67,8 +67,7 @@ class NetworkCall {
 
 // Whether there is anything to ask the members of a communicator.
 bool may(Process& process, const Comm& comm) {
-  return process.network != nullptr && comm.size >= kNetworkRanks &&
-         process.bcast_way == BcastWay::automatic;
+  return process.network != nullptr && asks_network(comm.size, process.bcast_way);
 }
 
 std::optional<Network::Known> known(Process& process, const Operand& operand,
@@ -110,7 +109,7 @@ bool reduce_by_network(Process& process, Comm& comm, const char* call, const voi
   elan::Members* const members = members_of(process, comm, CollectiveKind::reduce, call);
   if (members == nullptr) return false;
   const std::optional<Network::Known> what = known(process, operand, *members);
-  if (!what || operand.bytes() > kNetworkReductionBytes) return false;
+  if (!what || !network_reduces(operand.bytes())) return false;
   const NetworkCall here(process, comm, CollectiveKind::reduce, call);
   const bool at_root = comm.rank == root;
   Scratch partial(process, at_root ? 0 : operand.bytes());
@@ -125,12 +124,12 @@ bool allreduce_by_network(Process& process, Comm& comm, const char* call, const 
   elan::Members* const members = members_of(process, comm, CollectiveKind::allreduce, call);
   if (members == nullptr || operand.count == 0) return false;
   if (const std::optional<Network::Known> what = known(process, operand, *members);
-      what && operand.bytes() <= kNetworkReductionBytes) {
+      what && network_reduces(operand.bytes())) {
     const NetworkCall here(process, comm, CollectiveKind::allreduce, call);
     members->reduce(what->op, what->type, own, result, operand.count, call);
     return true;
   }
-  if (!members->broadcasts() || !operand.commutes() || operand.bytes() > kNetworkResultBytes) {
+  if (!members->broadcasts() || !operand.commutes() || !network_brings_result(operand.bytes())) {
     return false;
   }
   const NetworkCall here(process, comm, CollectiveKind::allreduce, call);

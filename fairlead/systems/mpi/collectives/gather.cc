@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "fairlead/systems/mpi/collectives/choose.h"
+#include "fairlead/systems/mpi/collectives/algorithms.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
@@ -56,7 +56,7 @@ void gather_by_messages(Group& group, const void* own, void* all, std::uint64_t 
     group.copy(at(all, static_cast<std::uint64_t>(root) * block), own, block);
   }
   if (group.size() == 1) return;
-  if (block == 0 || block > kTreeBlockBytes || group.size() < kTreeRanks) {
+  if (choose_gather(block, group.size()) == Algorithm::straight) {
     gather_straight(group, own, all, block, root);
   } else {
     gather_tree(group, own, all, block, root);

@@ -1,8 +1,8 @@
 #include <vector>
 
+#include "fairlead/systems/mpi/collectives/algorithms.h"
 #include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/by_messages.h"
-#include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 
 namespace fairlead::mpi {
@@ -78,9 +78,8 @@ void reduce_scatter_by_messages(Group& group, const void* own, void* result, con
                                 const Counts& counts) {
   if (operand.bytes() == 0) return;
   ReduceScatter<Group> parts(group, operand, counts);
-  const std::uint64_t average = operand.bytes() / static_cast<std::uint64_t>(group.size());
-  const bool pays = average >= kReduceScatterPairsBytes || group.size() == 2;
-  if (operand.commutes() && pays) {
+  if (choose_reduce_scatter(operand.bytes(), group.size(), operand.commutes()) ==
+      Algorithm::pairwise) {
     parts.by_pairs(own, result);
   } else {
     parts.by_tree(own, result);

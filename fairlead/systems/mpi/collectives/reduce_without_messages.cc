@@ -1,7 +1,7 @@
 #include "fairlead/systems/mpi/collectives/reduce_without_messages.h"
 
+#include "fairlead/systems/mpi/collectives/algorithms.h"
 #include "fairlead/systems/mpi/collectives/board_agreement.h"
-#include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/direct_call.h"
 #include "fairlead/systems/mpi/collectives/direct_reduction.h"
 #include "fairlead/systems/mpi/collectives/shared_reduction.h"
@@ -33,8 +33,7 @@ Way choose(const LargeReduction& of) {
 bool reduce_without_messages(const LargeReduction& of) {
   Comm& comm = of.comm;
   const std::uint64_t bytes = of.operand.bytes();
-  const std::uint64_t part = bytes / static_cast<std::uint64_t>(comm.size);
-  if (comm.size < 2 || part < kLargeReductionPartBytes) return false;
+  if (!reduces_in_parts(bytes, comm.size)) return false;
   if (comm.board == nullptr) settle_board(of.process, comm, of.kind, of.call);
   if (comm.board == nullptr) return false;
   DirectCall direct(of.process, comm, of.kind, of.call, bytes);

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "fairlead/systems/mpi/collectives/choose.h"
+#include "fairlead/systems/mpi/collectives/algorithms.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
@@ -49,7 +49,7 @@ void scatter_by_messages(Group& group, const void* all, void* own, std::uint64_t
     group.copy(own, at(all, static_cast<std::uint64_t>(root) * block), block);
   }
   if (group.size() == 1) return;
-  if (block == 0 || block > kTreeBlockBytes || group.size() < kTreeRanks) {
+  if (choose_gather(block, group.size()) == Algorithm::straight) {
     scatter_straight(group, all, own, block, root);
   } else {
     scatter_tree(group, all, own, block, root);
