@@ -153,6 +153,37 @@ TEST_P(Background, AnOperationOfTheProgramRunsInItsCallsOnly) {
   });
 }
 
+TEST_P(Background, AProgramThatComputesLaterIsNoticed) {
+  run_ranks(GetParam(), 2, [](int rank, int size) {
+    const int all = size * (size + 1) / 2;
+    bool good = true;
+    const int in = rank + 1;
+    const auto begin = [&](int& sum, MPI_Request& request) {
+      sum = 0;
+      MPI_Iallreduce(&in, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    };
+    int sum = 0;
+    MPI_Request request;
+    for (int round = 0; round < 100; ++round) {
+      begin(sum, request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      good &= MPI_TEST_CHECK(sum == all, rank, sum);
+    }
+    // Expect: of the collectives whose rank computes, those from some on end without a call.
+    bool without_call = false;
+    for (int round = 0; round < 400; ++round) {
+      begin(sum, request);
+      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+      while (std::chrono::steady_clock::now() < end) sched_yield();
+      without_call |= std::atomic_ref<int>(sum).load(std::memory_order_acquire) == all;
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      good &= MPI_TEST_CHECK(sum == all, rank, sum);
+    }
+    good &= MPI_TEST_CHECK(without_call, rank, size);
+    return good;
+  });
+}
+
 TEST_P(Background, OtherCallsAndWindowsMeanwhileWorkAsEver) {
   run_ranks(GetParam(), 2, [](int rank, int size) {
     bool good = true;

@@ -15,6 +15,23 @@ Background::~Background() {
   while (looks_later_) port_.poll();
 }
 
+bool Background::wanted() {
+  if (computes_) return true;
+  if (rest_ != 0) {
+    --rest_;
+    return false;
+  }
+  const std::int64_t computed = engine_.time_computing();
+  computes_ = computed >= kComputesNs;
+  if (computes_) return true;
+  if (computed >= 0) {
+    rest_ = kRestFirst;
+  } else {
+    engine_.begin_computing();
+  }
+  return false;
+}
+
 void Background::start() {
   on_ = true;
   asked_ = skipped_ = compared_ = computed_ = false;
@@ -32,6 +49,7 @@ void Background::stop() {
   if (computed_) {
     next_rest_ = kRestFirst;
   } else if (compared_) {
+    computes_ = false;
     rest_ = next_rest_;
     next_rest_ = std::min(2 * next_rest_, kRestMax);
   }

@@ -1,7 +1,8 @@
 // Collectives that were begun go on while the rank computes, where its Port has a thread that
 // serves what arrives (Port::wake). Ranks that only communicate do not pay for it: the Port wakes
-// from the call that begins a collective to the one that finds it over, and where the program did
-// not compute between these, the next collectives begin without.
+// from the call that begins a collective to the one that finds it over, and once the program did
+// not compute between these, collectives begin without, until it is seen to compute again. Now and
+// then one is looked at for that, by the clock.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -26,11 +27,7 @@ class Background {
 
   bool on() const { return on_; }
   // A collective has begun and is not over: whether this one is to go on alone.
-  bool wanted() {
-    if (rest_ == 0) return true;
-    --rest_;
-    return false;
-  }
+  bool wanted();
   // Outside a turn; the Port wakes from here on.
   void start();
   void stop();
@@ -52,9 +49,9 @@ class Background {
   // Computing for so long between two calls is worth what starting and stopping cost.
   static constexpr std::int64_t kComputesNs = 50'000;
   static constexpr Ps kLookAgain = microseconds(100);
-  // Collectives that begin without after one whose rank did not compute: so many, then twice as
-  // many each time.
-  static constexpr std::uint32_t kRestFirst = 4;
+  // Collectives that are not looked at, behind one whose rank did not compute: so many, and twice
+  // as many each time that the Port woke for it.
+  static constexpr std::uint32_t kRestFirst = 16;
   static constexpr std::uint32_t kRestMax = 4096;
 
   Engine& engine_;
@@ -68,7 +65,8 @@ class Background {
   bool computed_ = false;     // did
   std::uint32_t calls_ = 0;   // turns under way, one in the other
   std::int64_t left_ns_ = 0;  // the last call; 0: none since start()
-  std::uint32_t rest_ = 0;
+  bool computes_ = true;      // as far as is known
+  std::uint32_t rest_ = 0;    // that are not looked at still
   std::uint32_t next_rest_ = kRestFirst;
 };
 

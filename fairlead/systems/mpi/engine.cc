@@ -48,6 +48,7 @@ void Engine::set_layout(Request& request, const Layout* layout) {
 }
 
 void Engine::wait_slow(Request& request, const char* call) {
+  end_computing();
   request.awaited = true;
   const bool is_driven = short_ways_ && request.kind > RequestKind::constant;
   while (!request.done()) {
@@ -98,6 +99,7 @@ Post Engine::wait_until(lci::Until until, const char* call, const WaitsFor& of) 
 }
 
 void Engine::poll() {
+  end_computing();
   device_->poll();
   if (has_work()) [[unlikely]]
     progress();

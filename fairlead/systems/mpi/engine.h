@@ -13,11 +13,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fairlead/base/copy_small.h"
 #include "fairlead/base/fair_lock.h"
 #include "fairlead/base/pool.h"
+#include "fairlead/base/wait_ladder.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/run/node/rank_call.h"
 #include "fairlead/systems/mpi/copy_choice.h"
@@ -225,6 +227,10 @@ class Engine {
   void go_on_alone();
   // Whether there is such work.
   bool any_alone() const;
+  // How long the program computes from here to its next call that waits or looks for something:
+  // time_computing() has it from then on, once; -1: it is not known.
+  void begin_computing() { computes_since_ns_ = monotonic_ns(); }
+  std::int64_t time_computing() { return std::exchange(computing_ns_, -1); }
   // Whether there is any message that no receive has matched.
   bool any_early() const { return matches_itself_ ? device_->any_early() : matcher_.any_early(); }
   // Waits until nothing this rank has to send is left.
@@ -431,6 +437,12 @@ class Engine {
   [[gnu::cold, gnu::noinline]] void leave_port();
   bool progress();
   bool advance_driven(bool alone_only = false);
+  void end_computing() {
+    if (computes_since_ns_ == 0) [[likely]]
+      return;
+    computing_ns_ = monotonic_ns() - computes_since_ns_;
+    computes_since_ns_ = 0;
+  }
 
   // engine_memory.cc
   template <class Begin>
@@ -457,6 +469,8 @@ class Engine {
   bool sends_at_once_ = true;  // none is queued, and slow_peers_ is empty
   AllDriven driven_;
   bool driving_ = false;
+  std::int64_t computes_since_ns_ = 0;  // 0: nobody looks
+  std::int64_t computing_ns_ = -1;
   std::uint32_t unlooked_ = 0;  // sends since look_around() looked
   // Rarely touched from here on.
   const std::uint64_t send_ops_;
