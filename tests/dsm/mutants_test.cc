@@ -499,8 +499,8 @@ TEST(DsmMutants, APageThatGoesOutTakesItsChangesHome) {
 }
 
 // More runs of written pages than one call of the kernel lists.
-// With the defect each scan takes 512 pages home. There are more than all scans up to the job's end
-// take, as a writer may come there before others look at what it wrote.
+// With the defect each scan takes 512 pages home. The array has more pages than all scans up to the
+// job's end take home, as a writer may get there before others look at what it wrote.
 TEST(DsmMutants, AScanOfManyPagesFindsAllThatWereWritten) {
   constexpr std::size_t kMany = 4400;
   const Plan plan{"newgen-full", "shm", EngineKind::uffd, kMany};

@@ -1,29 +1,17 @@
 // What the devices differ in, and what a user is told about them.
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "fairlead/systems/mpi/job_options.h"
 #include "tests/mpi/mpi_worlds.h"
+#include "tests/mpi/variable.h"
 
 namespace fairlead::mpi_test {
 namespace {
 
 using mpi::JobOptions;
-
-// While it lives, a variable that ranks read is set.
-class Setting {
- public:
-  Setting(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Setting() { unsetenv(name_); }
-  Setting(const Setting&) = delete;
-  Setting& operator=(const Setting&) = delete;
-
- private:
-  const char* name_;
-};
 
 run::RunReport start_only() {
   return run_bare("shm", 2, [] {
@@ -35,7 +23,7 @@ run::RunReport start_only() {
 
 TEST(Devices, UnknownNamesAreAnsweredWithTheList) {
   {
-    const Setting device(JobOptions::kDeviceVariable, "pandas");
+    const Variable device(JobOptions::kDeviceVariable, "pandas");
     const run::RunReport report = start_only();
     EXPECT_NE(report.exit_code, 0);
     EXPECT_NE(report.failure.find("MPI_Init: there is no MPI device 'pandas'; there are: auto, "
@@ -44,13 +32,13 @@ TEST(Devices, UnknownNamesAreAnsweredWithTheList) {
         << report.failure;
   }
   {
-    const Setting bcast(JobOptions::kBcastVariable, "ring");
+    const Variable bcast(JobOptions::kBcastVariable, "ring");
     const run::RunReport report = start_only();
     EXPECT_NE(report.failure.find("no way 'ring'; it has: auto, multicast, binomial, binary"),
               std::string::npos)
         << report.failure;
   }
-  const Setting bcast(JobOptions::kBcastVariable, "multicast");
+  const Variable bcast(JobOptions::kBcastVariable, "multicast");
   const run::RunReport report = start_only();
   EXPECT_NE(report.failure.find("multicast needs the device panda"), std::string::npos)
       << report.failure;
@@ -66,14 +54,14 @@ TEST(Devices, PandaGrantsNoConcurrentCalls) {
     });
     return report.exit_code == 0;
   };
-  const Setting device(JobOptions::kDeviceVariable, "panda");
+  const Variable device(JobOptions::kDeviceVariable, "panda");
   EXPECT_TRUE(granted(MPI_THREAD_MULTIPLE));
   EXPECT_TRUE(granted(MPI_THREAD_FUNNELED));
 }
 
 TEST(Devices, ALostRankIsNamed) {
   for (const char* name : {"direct", "panda", "rsm", "tports"}) {
-    const Setting device(JobOptions::kDeviceVariable, name);
+    const Variable device(JobOptions::kDeviceVariable, name);
     const run::RunReport report = run_bare("shm", 3, [] {
       MPI_Init(nullptr, nullptr);
       int rank = -1;
@@ -126,8 +114,8 @@ bool broadcasts_and_sums(MPI_Comm comm, int rank, int size) {
 
 // Communicators of all ranks, in two orders, and of some, whose broadcasts reach nobody else.
 TEST_P(Broadcasts, OfEveryCommunicator) {
-  const Setting device(JobOptions::kDeviceVariable, GetParam().device);
-  const Setting bcast(JobOptions::kBcastVariable, GetParam().bcast);
+  const Variable device(JobOptions::kDeviceVariable, GetParam().device);
+  const Variable bcast(JobOptions::kBcastVariable, GetParam().bcast);
   run_ranks(GetParam().world, 5, [](int rank, int size) {
     bool good = broadcasts_and_sums(MPI_COMM_WORLD, rank, size);
     MPI_Comm turned = MPI_COMM_NULL;
@@ -143,7 +131,7 @@ TEST_P(Broadcasts, OfEveryCommunicator) {
 // A broadcast may overtake what its root sent before by itself, and the other way round: neither is
 // taken for the other, whatever the tags.
 TEST(Devices, BroadcastsAreNotTakenForMessages) {
-  const Setting device(JobOptions::kDeviceVariable, "panda");
+  const Variable device(JobOptions::kDeviceVariable, "panda");
   for (const char* world : {"shm", "lossy", "myrinet-ppro"}) {
     run_ranks(world, 4, [](int rank, int size) {
       bool good = true;

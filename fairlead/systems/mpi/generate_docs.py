@@ -42,7 +42,7 @@ A collective that was begun (`MPI_Ibcast`, `MPI_Start`) goes on while its rank c
 `direct` device in the real world: by a thread of the library's, which exists from the first one on
 that is not over when its call returns. It does not under `MPI_THREAD_MULTIPLE`, nor where it has an
 operation of the program's, which runs in calls only. Where the program did not compute for
-50 us, collectives go on in calls only until it does (every 17th is looked at).
+50 us, collectives go on in calls only until it does (one in eighteen is looked at).
 
 `fairlead run --profile` measures the calls of a program, `--check` looks for what is wrong with
 them ([user guide](user-guide.md#where-an-mpi-programs-time-goes)); under another launcher the

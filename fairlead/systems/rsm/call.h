@@ -28,7 +28,7 @@ class Call {
 
  private:
   Node* node_;
-  lci::Port* entered_ = nullptr;  // its leave() is due; none where the port has no wakes
+  lci::Port* entered_ = nullptr;  // to be left; nullptr: it does not wake, or there is none
 };
 
 constexpr int kNoJob = RSMERR_CTLR_NOT_PRESENT;
