@@ -251,6 +251,12 @@ TEST_P(LostRanks, EndTheJobByTheirNumber) {
     dsm.acquire(4);
   });
   expect_words(holding, {"rank 2", "SIGKILL"});
+  const std::string meeting = failure_of(GetParam(), [](Dsm& dsm) {
+    dsm.barrier();
+    if (dsm.self() == 2) raise(SIGKILL);
+    dsm.barrier();
+  });
+  expect_words(meeting, {"rank 2", "SIGKILL"});
 }
 
 }  // namespace
