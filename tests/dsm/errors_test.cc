@@ -130,6 +130,32 @@ TEST(DsmErrors, PlacesThatAreNot) {
                {"rank 0", "an atomic on", "aligned to 8 bytes"});
 }
 
+// A page that is elsewhere, in the hands of a call that sends its bytes.
+TEST(DsmErrors, MemoryThatIsNotHere) {
+  constexpr lci::SegId kSegment = run::kProgramNames.segments.first;
+  const auto put = [](Dsm& dsm) {
+    static char* shared;
+    lci::Port& port = run::current()->port();
+    (void)port.allocate(kSegment, dsm::kPageBytes, lci::Place::host);
+    if (dsm.self() == 0) {
+      shared = static_cast<char*>(dsm.allocate(dsm::kPageBytes));
+      *shared = 5;
+      dsm.distribute(&shared, sizeof shared);
+    }
+    dsm.barrier();
+    if (dsm.self() == 1) {
+      const lci::PutPiece page{0, shared, dsm::kPageBytes};
+      Counter done;
+      (void)port.put({2}, kSegment, {&page, 1}, &done, lci::kNoCounter, lci::kNoFlags);
+      (void)port.wait({.counter = &done, .at = 1, .what = "a put"});
+    }
+    dsm.barrier();
+  };
+  for (const char* const world : {"udp", "nirx"}) {
+    expect_words(failure_of(world, put), {"rank 1", "0x2000", "handed to a call that moves data"});
+  }
+}
+
 // An address that is not the heap's ends the rank as it would without the DSM.
 TEST(DsmErrors, WildAddresses) {
   expect_words(failure_of("shm",
