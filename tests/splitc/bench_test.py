@@ -71,7 +71,7 @@ class Bench(unittest.TestCase):
             # of a put; a store by RDMA has one message more.
             self.near(us["via+gather"] / us["via"], {"get": 1.10, "put": 1.14, "store": 1.25}[op],
                       op)
-            self.near(us["via+rdma"] / us["via"], {"get": 0.525, "put": 0.545, "store": 1.15}[op],
+            self.near(us["via+rdma"] / us["via"], {"get": 0.505, "put": 0.495, "store": 1.175}[op],
                       op)
 
     def test_rdma_in_either_body(self):

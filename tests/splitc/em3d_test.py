@@ -1,5 +1,10 @@
 """apps/em3d: each way of communication gives the bits of a sequential run, on every place."""
+import os
+import signal
+import subprocess
 import sys
+import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -44,6 +49,31 @@ class Em3d(AppRuns):
                               "--splitc", name, str(BIN / "em3d"), "--iterations", "1000000")
             self.assertNotEqual(answer.returncode, 0)
             self.assertIn("rank 1: killed by the fault plan", answer.stderr)
+
+    def test_a_killed_process_is_named_within_a_second(self):
+        for name, where in (("via-unreliable", ["--on", "udp", "--lci", "raw"]),
+                            ("via-unreliable", ["--on", "udp"]), ("via", ["--on", "shm"])):
+            with tempfile.TemporaryDirectory() as folder:
+                job = subprocess.Popen(
+                    [str(BIN / "fairlead"), "run", "-n", "3", *where, "--splitc", name, "sh", "-c",
+                     f'echo > {folder}/$$; exec "$@"', "em3d", str(BIN / "em3d"), "--iterations",
+                     "1000000", "--no-verify"], stderr=subprocess.PIPE, text=True)
+                try:
+                    deadline = time.monotonic() + 30
+                    while len(os.listdir(folder)) < 3 and time.monotonic() < deadline:
+                        time.sleep(0.01)
+                    time.sleep(0.5)  # in the midst of its iterations
+                    killed = int(sorted(os.listdir(folder))[1])
+                    os.kill(killed, signal.SIGKILL)
+                    begin = time.monotonic()
+                    said = job.communicate(timeout=30)[1]
+                    took = time.monotonic() - begin
+                finally:
+                    job.kill()
+            # Expect: the job ends, and says which rank and process it was.
+            self.assertNotEqual(job.returncode, 0)
+            self.assertRegex(said, rf"rank \d+ \(process {killed}\)", f"{name} {where}")
+            self.assertLess(took, 1, f"{name} {where}: {said}")
 
     def test_papers_size(self):
         result = self.run_app("em3d", ["shm"], 2, "--verify", "--variant", "store")
