@@ -20,7 +20,8 @@ class Level {
   // Ranks 0 and 1: `count` exchanges that rank 0 begins and rank 1 answers; the time of one, in
   // microseconds, at rank 0. The others do nothing.
   virtual double round_trip_us(std::uint64_t bytes, int count) = 0;
-  // Ranks 0 and 1: Mbyte/s (10^6) of `count` messages in one direction, at rank 0.
+  // Ranks 0 and 1: Mbyte/s (10^6) of `count` messages in one direction, at rank 0: a stream where
+  // the system has such (Panda-ST, MPI), else calls or misses one after the other.
   virtual double throughput(std::uint64_t bytes, int count) = 0;
   // Rank 0 to all others: from its call until the last of them has the message, in microseconds, at
   // rank 0.
@@ -31,6 +32,8 @@ class Level {
   virtual void end() = 0;
 };
 
+// The Port alone, with the messages of a call: data one way, an answer without any.
+std::unique_ptr<Level> port_level(fairlead::run::Context& context);
 // Each starts its system. Error: the system's words.
 fairlead::Result<std::unique_ptr<Level>> panda_level(fairlead::run::Context& context, bool threads);
 fairlead::Result<std::unique_ptr<Level>> mpi_level();

@@ -30,6 +30,7 @@ class PandaLevel final : public Level {
     panda_.serve(kStream, {&PandaLevel::on_data, this});
     panda_.serve(kNews, {&PandaLevel::on_news, this});
     panda_.serve(kTimes, {&PandaLevel::on_time, this});
+    panda_.gather(kEcho);
     panda_.serve_calls(kEcho, {&PandaLevel::on_echo, this});
   }
 
@@ -51,10 +52,14 @@ class PandaLevel final : public Level {
     double rate = 0;
     if (panda_.self() == 0) {
       const Ps begin = panda_.port().now();
-      for (int i = 0; i < count; ++i) panda_.send(1, kStream, {buffer_.data(), bytes});
-      panda_.wait(came_, ++due_, "the end of a stream");
+      if (threads()) {
+        for (int i = 0; i < count; ++i) exchange();
+      } else {
+        for (int i = 0; i < count; ++i) panda_.send(1, kStream, {buffer_.data(), bytes});
+        panda_.wait(came_, ++due_, "the end of a stream");
+      }
       rate = per_us(bytes, count, panda_.port().now() - begin);
-    } else if (panda_.self() == 1) {
+    } else if (panda_.self() == 1 && !threads()) {
       due_ += static_cast<std::uint64_t>(count);
       panda_.wait(came_, due_, "a stream");
       panda_.send(0, kPong, panda::Message());
@@ -156,7 +161,8 @@ class PandaLevel final : public Level {
   }
   static void on_echo(void* self, panda::Incoming request, panda::Token token) {
     PandaLevel& level = *static_cast<PandaLevel*>(self);
-    level.take(std::move(request));
+    // What has a block of its own lies where it was wanted.
+    if (request.block().empty()) level.take(std::move(request));
     level.panda_.reply(token, panda::Message());
   }
   static void on_news(void* self, panda::Incoming message) {

@@ -20,7 +20,7 @@ const char kHelp[] =
     "Latency and throughput of the programming systems' exchanges.\n"
     "\n"
     "usage: pps --level LEVEL [options]\n"
-    "  --level LEVEL       panda-st, panda-mt, mpi, crl, orca\n"
+    "  --level LEVEL       lci (the Port alone), panda-st, panda-mt, mpi, crl, orca\n"
     "  --what WHAT         latency (round trip of ranks 0 and 1), throughput, multicast (until "
     "the\n"
     "                      last rank has it), multicast-throughput (latency)\n"
@@ -88,6 +88,7 @@ const Measure* find_measure(const char* name) {
 
 fairlead::Result<std::unique_ptr<Level>> find_level(fairlead::run::Context& context,
                                                     const char* name) {
+  if (std::strcmp(name, "lci") == 0) return port_level(context);
   if (std::strcmp(name, "panda-st") == 0) return panda_level(context, false);
   if (std::strcmp(name, "panda-mt") == 0) return panda_level(context, true);
   if (std::strcmp(name, "mpi") == 0) return mpi_level();

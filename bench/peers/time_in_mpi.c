@@ -1,7 +1,7 @@
 /* Preloaded into a program of any MPI: how long each rank is inside of MPI's calls, those of C and
  * of Fortran, but for MPI_Init and MPI_Finalize, appended as a line of seconds to the file that
- * TIME_IN_MPI names. It knows the calls that the NAS benchmarks make, and is for x86-64, where a
- * function may be handed more arguments than it takes. */
+ * TIME_IN_MPI names. It knows the calls that the NAS benchmarks and our own applications make, and
+ * is for x86-64, where a function may be handed more arguments than it takes. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -34,8 +34,13 @@ static double now(void) {
   }
 
 TIMED(MPI_Send)
+TIMED(MPI_Isend)
+TIMED(MPI_Recv)
 TIMED(MPI_Irecv)
+TIMED(MPI_Sendrecv)
+TIMED(MPI_Iprobe)
 TIMED(MPI_Wait)
+TIMED(MPI_Waitall)
 TIMED(MPI_Barrier)
 TIMED(MPI_Bcast)
 TIMED(MPI_Reduce)

@@ -27,6 +27,9 @@ enum NicFlag : std::uint64_t {
   kRemoteMemory = 16,   // register_memory, forget_memory and copy_remote work
   kRemoteAtomics = 32,  // change_remote works too
   kImmediate = 64,      // a copy to a peer's memory may tell it a number (RemoteCopy::tells)
+  // Copies that read a peer's memory are executed there in the order in which copy_remote() took
+  // them: no later one reads what is older than what an earlier one read.
+  kOrderedReads = 128,
 };
 
 constexpr std::uint32_t kSmallBytes = 96;

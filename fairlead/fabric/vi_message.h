@@ -42,6 +42,7 @@ constexpr std::uint32_t kViSegmentsMax = 120;
 // ViControl::control.
 constexpr std::uint16_t kViOpMask = 0x0003;
 constexpr std::uint16_t kViOpWrite = 0x0001;
+constexpr std::uint16_t kViOpRead = 0x0002;
 constexpr std::uint16_t kViImmediate = 0x0004;
 constexpr std::uint16_t kViReserved = 0xfff0;
 
@@ -56,10 +57,11 @@ constexpr std::uint32_t kViErrorMask = 0x1fe;
 constexpr std::uint32_t kViOpReceive = 0x10000;
 constexpr std::uint32_t kViOpRdmaWrite = 0x20000;
 constexpr std::uint32_t kViOpRemoteWrite = 0x30000;
+constexpr std::uint32_t kViOpRdmaRead = 0x40000;
 constexpr std::uint32_t kViHasImmediate = 0x80000;
 
-// The words of a packet of a message, of message_done, and of broken, which has in `bytes` the
-// status of the message that broke the connection, or 0.
+// The words of a packet of a message or of RDMA, of message_done, and of broken, which has in
+// `bytes` the status of the message that broke the connection, or 0.
 struct ViMessageHead {
   std::uint16_t queue = 0;  // the target's virtual interface
   std::uint8_t connection = 0;
@@ -91,8 +93,8 @@ struct ViMessageHead {
   }
 };
 
-// Before each piece of an RDMA write with immediate data: where the whole write begins, in memory
-// of the target's rank.
+// Before each piece of an RDMA write, and alone of a read: where the whole operation begins, in
+// memory of the target's rank.
 struct ViPlace {
   std::uint64_t address;
   std::uint32_t handle;
@@ -101,10 +103,18 @@ struct ViPlace {
 static_assert(sizeof(ViPlace) == 16 && std::is_trivially_copyable_v<ViPlace>);
 
 // What a host is told, in the words of a packet of its own interface. received, sent: a descriptor
-// is done, by its status. no_descriptor, write_refused: a message of the other side found none, or
-// no memory that it may write. broken: the other side has broken the connection.
-enum class ViTold : std::uint8_t { received, sent, no_descriptor, write_refused, broken };
-constexpr std::uint32_t kViToldKinds = 5;
+// is done, by its status. no_descriptor, write_refused, read_refused: a message of the other side
+// found none, or no memory that it may write, or read. broken: the other side has broken the
+// connection.
+enum class ViTold : std::uint8_t {
+  received,
+  sent,
+  no_descriptor,
+  write_refused,
+  broken,
+  read_refused
+};
+constexpr std::uint32_t kViToldKinds = 6;
 
 struct ViEvent {
   ViTold what = ViTold::received;

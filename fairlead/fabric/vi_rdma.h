@@ -1,30 +1,26 @@
-// RDMA of virtual interfaces by network interfaces that know them (VIA 1.0): what a host's system
-// software tells its interface of memory and connections, and what stands before an operation's
-// data. The interface believes nothing else.
+// Virtual interfaces by network interfaces that know them (VIA 1.0): what a host's system software
+// tells its interface of memory, connections and completion queues. The interface believes nothing
+// else.
 #pragma once
 #include <cstdint>
-#include <type_traits>
 
 #include "fairlead/base/post.h"
 
 namespace fairlead::fabric {
 
-// NiPacket::source of a data packet. write, read: an operation that the receiving interface
-// performs, with an RdmaHead before its data. read_data: what was read. done: a write is in memory.
-// Those of messages (vi_message.h): message, message_write: a piece of one, or of an RDMA write
-// with immediate data. message_done: one is in memory. broken: the connection is. From `send_token`
-// on they stay in one node: send_token, receive_token: a descriptor that the interface reads.
-// fragment: bytes of a packet that lie elsewhere in host memory than the others. told: what a host
-// is told.
+// NiPacket::source of a data packet, with a ViMessageHead as its words (vi_message.h), which only
+// interfaces make. message, message_write: a piece of a message, or of an RDMA write. message_done:
+// all of one is in memory. read: asks for what an RDMA read wants; read_data: a piece of that.
+// broken: the connection is. From `send_token` on they stay in one node: send_token, receive_token:
+// a descriptor that the interface reads. fragment: bytes of a packet that lie elsewhere in host
+// memory than the others. told: what a host is told.
 enum class ViOp : std::uint8_t {
   none,
-  write,
-  read,
-  read_data,
-  done,
   message,
   message_write,
   message_done,
+  read,
+  read_data,
   broken,
   send_token,
   receive_token,
@@ -69,19 +65,6 @@ struct ViEntries {
   std::uint64_t consumed;  // address of the consumer index, 4 bytes
 };
 constexpr std::uint16_t kViEntriesNumberMax = 4095;
-
-struct RdmaHead {
-  std::uint64_t address;  // where the whole operation begins, in the memory of the target's rank
-  std::uint32_t handle;   // of that memory
-  std::uint32_t bytes;    // of the whole operation
-  std::uint32_t offset;   // of this piece
-  std::uint16_t queue;    // the target's virtual interface
-  std::uint8_t connection;
-  std::uint8_t wants_done;  // a write's last piece is answered
-  // The words of the packets that answer. To the second one the offset of a piece is added.
-  std::uint32_t answer[4];
-};
-static_assert(sizeof(RdmaHead) == 40 && std::is_trivially_copyable_v<RdmaHead>);
 
 // Reads of one virtual interface that may be under way.
 constexpr std::uint32_t kViReadsMax = 16;

@@ -245,6 +245,12 @@ enum CapFlag : std::uint64_t {
   // A put of one piece bumps the target's counter by itself when it is there, however long it is:
   // neither a packet nor the target's processor moves anything (InfiniBand's write with immediate).
   kCountedPut = 131072,
+  // This rank's gets from the peer are executed there in the order of the calls: what a later one
+  // reads is no older than what an earlier one read. It holds for memory that allocate() gave
+  // (Place::host), that nobody is told of stores to (kTold) and that is not withdrawn meanwhile,
+  // without kAfter and on_rail(); and, where long gets are copies and short ones packets
+  // (kRemoteCopy without kHwRdma), for gets of fewer than kRemoteCopyBytesMin bytes.
+  kOrderedGet = 262144,
 };
 
 // Where a path has kRemoteCopy: gets and puts of so many bytes and more are copies; below, packets

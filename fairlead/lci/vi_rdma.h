@@ -2,8 +2,6 @@
 // for systems that have such calls: RDMA, and messages by the descriptors that are posted. Neither
 // side's processor moves the data, and the target's has no part in it.
 #pragma once
-#include <span>
-
 #include "fairlead/fabric/vi_message.h"
 #include "fairlead/fabric/vi_rdma.h"
 #include "fairlead/lci/port.h"
@@ -11,7 +9,6 @@
 namespace fairlead::lci {
 
 using fabric::kViReadsMax;
-using fabric::RdmaHead;
 using fabric::ViControl;
 using fabric::ViEnd;
 using fabric::ViEntries;
@@ -43,17 +40,12 @@ class ViRdma {
   virtual void count_entries(std::uint32_t queue, bool of_receives, const ViEntries& entries) = 0;
   // All of it is over: this rank's memory may go. Takes no time.
   virtual void forget() = 0;
-  // Sends a write or read by `queue` to a rank of another node: the head, and `data` behind it. The
-  // answers come on the same channel and Lane::reply. What the target's interface refuses comes to
-  // the target's rank, as a packet with `words`, the head and the data. As Port::send with
-  // kNoBlock.
-  virtual Post send(ViOp op, Rank to, std::uint32_t queue, const RdmaHead& head, Chan chan,
-                    const Words& words, std::span<const Piece> data) = 0;
-  // Posts a descriptor of a message to a queue whose end is connected: the interface reads it,
-  // moves the data that it names, and writes its status. When it is done, or the connection is
-  // broken by the interface, this rank is told on the channel end.chan, by a packet of its own
-  // whose words are a ViEvent. post_send() waits until the doorbell is empty. Descriptor and data
-  // are the interface's until then, or until disconnect().
+  // Posts a descriptor, of a message or of RDMA, to a queue whose end is connected: the interface
+  // reads it, moves the data that it names, and writes its status. When it is done, or the
+  // connection is broken by the interface, this rank is told on the channel end.chan, by a packet
+  // of its own whose words are a ViEvent. post_send() waits until the doorbell is empty. Descriptor
+  // and data are the interface's until then, or until disconnect(). What one queue posts leaves in
+  // this order, and is performed so; at most kViReadsMax reads of it may be under way.
   virtual void post_send(std::uint32_t queue, const ViToken& token) = 0;
   virtual void post_receive(std::uint32_t queue, const ViToken& token) = 0;
 

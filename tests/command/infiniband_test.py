@@ -14,8 +14,8 @@ PUBLISHED = {"infiniband-pcie": {"write_us": 3.8, "write_MBps": 968, "both_MBps"
                                  "both_MBps": 1916 / 2.02}}
 
 
-def bench(platform, *options):
-    answer = fairlead("bench", "rdma", "--on", platform, "--sizes", "4,64K", "--json", *options)
+def bench(platform, *options, sizes="4,64K"):
+    answer = fairlead("bench", "rdma", "--on", platform, "--sizes", sizes, "--json", *options)
     return json_lines(answer.stdout)
 
 
@@ -56,6 +56,16 @@ class Infiniband(unittest.TestCase):
         newgen = seconds("--dsm-protocol", "newgen")
         self.assertLess(newgen, 1.05 * seconds("--dsm-protocol", "async"))
         self.assertGreater(seconds("--dsm-protocol", "newgen", "--dsm-faithful"), 1.5 * newgen)
+
+    def test_a_page_and_its_version_are_read_at_once(self):
+        for platform in NAMES:
+            word, page = (size["read_us"] for size in bench(platform, sizes="4,4096"))
+            answer = fairlead("run", "-n", "2", "--on", platform, "--dsm-protocol", "newgen",
+                              "--dsm-faithful", str(BIN / "pages_handles"), "--only", "page",
+                              "--pages", "64", "--json")
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            # Expect: two ways there and back, one for the home and one for both.
+            self.assertLess(json_lines(answer.stdout)[0]["page_us"], word + page, platform)
 
     def test_fibers_share_pages_at_the_times_of_processes(self):
         def seen(body):

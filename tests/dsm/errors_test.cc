@@ -10,6 +10,7 @@
 
 #include "fairlead/systems/dsm/dsm.h"
 #include "fairlead/systems/dsm/system_calls.h"
+#include "fairlead/systems/dsm/tmk.h"
 #include "tests/expect_words.h"
 #include "tests/port/port_worlds.h"
 
@@ -18,18 +19,13 @@ namespace {
 
 using dsm::Dsm;
 
-// Three ranks run `body`; returns the job's last words.
-std::string failure_of(const std::string& world, const std::function<void(Dsm&)>& body,
-                       bool blocks_faults = false) {
+// Three ranks run `body`, and `before` it starts the DSM; returns the job's last words.
+std::string failure_of(
+    const std::string& world, const std::function<void(Dsm&)>& body,
+    const std::function<void()>& before = [] {}) {
   const Result<run::RunReport> report =
       run::run_world(options_of(world, 3), [&](run::Context& context) {
-        if (blocks_faults) {
-          sigset_t faults;
-          sigemptyset(&faults);
-          sigaddset(&faults, SIGSEGV);
-          sigaddset(&faults, SIGBUS);
-          pthread_sigmask(SIG_BLOCK, &faults, nullptr);
-        }
+        before();
         dsm::Options options;
         options.heap_bytes = 64 * dsm::kPageBytes;
         Result<Dsm*> started = Dsm::start(context, options);
@@ -134,6 +130,32 @@ TEST(DsmErrors, PlacesThatAreNot) {
                {"rank 0", "an atomic on", "aligned to 8 bytes"});
 }
 
+// A page that is elsewhere, in the hands of a call that sends its bytes.
+TEST(DsmErrors, MemoryThatIsNotHere) {
+  constexpr lci::SegId kSegment = run::kProgramNames.segments.first;
+  const auto put = [](Dsm& dsm) {
+    static char* shared;
+    lci::Port& port = run::current()->port();
+    (void)port.allocate(kSegment, dsm::kPageBytes, lci::Place::host);
+    if (dsm.self() == 0) {
+      shared = static_cast<char*>(dsm.allocate(dsm::kPageBytes));
+      *shared = 5;
+      dsm.distribute(&shared, sizeof shared);
+    }
+    dsm.barrier();
+    if (dsm.self() == 1) {
+      const lci::PutPiece page{0, shared, dsm::kPageBytes};
+      Counter done;
+      (void)port.put({2}, kSegment, {&page, 1}, &done, lci::kNoCounter, lci::kNoFlags);
+      (void)port.wait({.counter = &done, .at = 1, .what = "a put"});
+    }
+    dsm.barrier();
+  };
+  for (const char* const world : {"udp", "nirx"}) {
+    expect_words(failure_of(world, put), {"rank 1", "0x2000", "handed to a call that moves data"});
+  }
+}
+
 // An address that is not the heap's ends the rank as it would without the DSM.
 TEST(DsmErrors, WildAddresses) {
   expect_words(failure_of("shm",
@@ -218,8 +240,45 @@ TEST(DsmErrors, FaultsThatWereBlocked) {
                      if (good && dsm.self() == 2) run::current()->abort_job(3, "unblocked");
                      dsm.barrier();
                    },
-                   true),
+                   [] {
+                     sigset_t faults;
+                     sigemptyset(&faults);
+                     sigaddset(&faults, SIGSEGV);
+                     sigaddset(&faults, SIGBUS);
+                     pthread_sigmask(SIG_BLOCK, &faults, nullptr);
+                   }),
                {"unblocked"});
+}
+
+// A program's own handler gets what is not the heap's, and nothing that is.
+TEST(DsmErrors, HandlersThatWereThereBefore) {
+  expect_words(failure_of(
+                   "shm",
+                   [](Dsm& dsm) {
+                     static int* shared;
+                     if (dsm.self() == 0) {
+                       shared = static_cast<int*>(dsm.allocate(sizeof(int)));
+                       *shared = 5;
+                       dsm.distribute(&shared, sizeof shared);
+                     }
+                     dsm.barrier();
+                     if (*shared != 5) run::current()->abort_job(3, "another value");
+                     dsm.barrier();
+                     if (dsm.self() == 1) *reinterpret_cast<volatile int*>(8) = 1;
+                     dsm.barrier();
+                   },
+                   [] {
+                     struct sigaction own {};
+                     own.sa_handler = [](int) { _exit(57); };
+                     sigaction(SIGSEGV, &own, nullptr);
+                     sigaction(SIGBUS, &own, nullptr);
+                   }),
+               {"rank 1", "exited with code 57"});
+}
+
+TEST(DsmErrors, BarriersThatDiffer) {
+  expect_words(failure_of("shm", [](Dsm& dsm) { Tmk_barrier(dsm.self() == 1 ? 30 : 20); }),
+               {"is at barrier 30", "is at barrier 20"});
 }
 
 TEST(DsmErrors, RanksThatAreFibers) {
@@ -251,6 +310,12 @@ TEST_P(LostRanks, EndTheJobByTheirNumber) {
     dsm.acquire(4);
   });
   expect_words(holding, {"rank 2", "SIGKILL"});
+  const std::string meeting = failure_of(GetParam(), [](Dsm& dsm) {
+    dsm.barrier();
+    if (dsm.self() == 2) raise(SIGKILL);
+    dsm.barrier();
+  });
+  expect_words(meeting, {"rank 2", "SIGKILL"});
 }
 
 }  // namespace

@@ -52,30 +52,32 @@ class Ni : public FakeViaNi {
     const std::size_t at = offset_of(read);
     expect(at + read.fetch_bytes <= kPayload);
     if (op_of(read) != ViOp::none) check(read, read.fetch_bytes, op_of(read) == ViOp::read_data);
+    if (op_of(read) == ViOp::read_data) expect(read.page_bytes == 0);
     fetches.push_back(id);
   }
   void land_rdma(std::uint32_t id) {
     const NiPacket& landing = packet(id);
     expect(landing.page_bytes <= landing.header.client.size &&
            landing.header.client.size <= kPayload);
-    const bool is_rdma = op_of(landing) == ViOp::write || op_of(landing) == ViOp::message_write;
+    const bool is_rdma = op_of(landing) == ViOp::message_write;
     check(landing, landing.header.client.size - landing.page_bytes, is_rdma);
     landings.push_back(id);
   }
   void transmit(Peer, std::uint32_t id) { sent.push_back(id); }
   // Never more entries are written than the completion queue has room for, by a consumer index
-  // that can be: nothing else is believed.
+  // that can be: nothing else is believed. Those that are written before its room is changed are
+  // there all the same.
   void tell(std::uint32_t id, bool has_entry) {
     fabric::ViEvent event;
     expect(fabric::ViEvent::read(packet(id).header.client.words, event));
     expect(has_entry == (event.entry != 0));
     if (!has_entry) return;
-    expect(event.entry == kEntries && !event.overrun);
-    const auto* const queue = vi_table().entries(0, kEntries);
+    expect(!event.overrun);
+    const auto* const queue = vi_table().entries(0, event.entry);
     expect(queue != nullptr && queue->produced - queue->consumed <= queue->room);
   }
   bool read_word_now(std::uint32_t place, std::uint64_t address, std::uint32_t* word) {
-    expect(place == 0 && address == kConsumed);
+    expect(place == 0 && (address == kConsumed || address == kConsumed - 4));
     return FakeViaNi::read_word_now(place, address, word);
   }
   void free_packet(std::uint32_t id) { expect(free_.insert(id).second); }
@@ -85,10 +87,8 @@ class Ni : public FakeViaNi {
   }
 
   static ViOp op_of(const NiPacket& packet) { return static_cast<ViOp>(packet.source); }
-  // Where in the packet what is read belongs. Of read_data, page_bytes says that more follows.
-  static std::size_t offset_of(const NiPacket& packet) {
-    return op_of(packet) == ViOp::read_data ? 0 : packet.page_bytes;
-  }
+  // Where in the packet what is read belongs.
+  static std::size_t offset_of(const NiPacket& packet) { return packet.page_bytes; }
 
   std::deque<std::uint32_t> fetches;
   std::deque<std::uint32_t> landings;
@@ -161,7 +161,7 @@ class Host {
   std::uint32_t handle(std::uint8_t kind) { return (kind & 0x40) != 0 ? kind : 5 + kind % 3u; }
 
   void step(std::uint8_t what) {
-    switch (what % 10) {
+    switch (what % 11) {
       case 0:
         return post(byte());
       case 1: {
@@ -181,9 +181,19 @@ class Host {
         // The host takes an entry, or writes anything into the consumer index.
         ni_.consumed = byte() % 2 == 0 ? ni_.consumed + 1 : word() << (byte() % 17);
         return;
+      case 7:
+        return count_entries(byte());
       default:
         (void)goes_on();
     }
+  }
+  // Another completion queue, another room, an index elsewhere, or none of it any more.
+  void count_entries(std::uint8_t kind) {
+    const auto number = static_cast<std::uint16_t>((kind & 1) == 0 ? kEntries : 1 + word() % 4095);
+    const std::uint32_t room = (kind & 2) == 0 ? byte() % 4 : word() << 15;
+    const std::uint32_t queue = (kind & 4) == 0 ? kQueue : byte();
+    const std::uint64_t at = (kind & 8) == 0 ? kConsumed : kConsumed - 4;
+    ni_.vi_table().count_entries(0, queue, (kind & 16) != 0, {number, room, at});
   }
   void post(std::uint8_t kind) {
     if (waiting_ > 0) return;
@@ -221,8 +231,9 @@ class Host {
   }
   void arrive(std::uint8_t kind) {
     if (came_ == kComesMax) return;
-    constexpr ViOp kOps[] = {ViOp::message, ViOp::message_write, ViOp::message_done, ViOp::broken,
-                             ViOp::write,   ViOp::read,          ViOp::read_data,    ViOp::done};
+    constexpr ViOp kOps[] = {ViOp::message,   ViOp::message_write, ViOp::message_done,
+                             ViOp::broken,    ViOp::message_write, ViOp::read,
+                             ViOp::read_data, ViOp::read_data};
     const std::uint32_t id = ni_.make(PacketKind::data, kPeer);
     NiPacket& packet = ni_.packet(id);
     packet.header.sequence = came_++;
@@ -233,24 +244,17 @@ class Host {
     fabric::ViMessageHead head;
     head.queue = (kind & 0x40) != 0 ? byte() : kQueue;
     head.connection = 1;
+    head.sequence = (kind & 0x08) != 0 ? byte() : 0;
+    head.has_immediate = kind % 8 == 1;
     head.offset = (kind & 0x20) != 0 ? word() : 0;
     head.bytes = (kind & 0x10) != 0 ? word() : packet.header.client.size;
     head.write(packet.header.client.words);
     const std::uint8_t where = byte();
-    if (packet.source >= static_cast<std::uint8_t>(ViOp::message)) {
-      const fabric::ViPlace place{address(where), handle(where), 0};
-      std::memcpy(packet.payload(), &place, sizeof place);
-    } else {
-      fabric::RdmaHead rdma{};
-      rdma.address = address(where);
-      rdma.handle = handle(where);
-      rdma.bytes = head.bytes;
-      rdma.offset = head.offset;
-      rdma.queue = head.queue;
-      rdma.connection = head.connection;
-      rdma.wants_done = kind & 0x08;
-      std::memcpy(packet.payload(), &rdma, sizeof rdma);
+    const fabric::ViPlace place{address(where), handle(where), 0};
+    if (kOps[kind % 8] == ViOp::read && (kind & 0x10) != 0) {
+      packet.header.client.size = sizeof place;
     }
+    std::memcpy(packet.payload(), &place, sizeof place);
     program_.on_received(id);
   }
 

@@ -18,9 +18,9 @@ struct Golden {
 
 constexpr Golden kGolden[] = {
     {"myrinet-ppro", "sdma", 0x1129cdb62bbb17c1, 1841304300, 0xb9db9672dc3a933e, 5515952829},
-    {"myrinet-ppro", "pio", 0x59a07d94ca38a1c4, 1611289540, 0xb3e8b19742d307eb, 3424922323},
+    {"myrinet-ppro", "pio", 0x59a07d94ca38a1c4, 1611289540, 0x5047aaed539516af, 3425648096},
     {"myrinet-p3", "sdma", 0x097a085ff630d176, 939865300, 0x6e1303e64f15ccef, 2214982307},
-    {"myrinet-p3", "pio", 0x0de67d225e4686ce, 907920380, 0xe881ed0252a840f6, 1102639875},
+    {"myrinet-p3", "pio", 0x0de67d225e4686ce, 907920380, 0xc6da9292d7a16899, 1095480491},
     {"myrinet-ppro", "nirx", 0xd295958e6d307ae5, 1960781515, 0x03c501cedeb86bcd, 7338932476},
     {"myrinet-ppro", "hrx", 0xd5175ea7c643acb5, 2019158780, 0xa0efeaef823b136e, 6334270373},
     {"myrinet-p3", "nirx", 0xd008bf74c83433d3, 969414216, 0x4839fa792c0f55a1, 2604496129},

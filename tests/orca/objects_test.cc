@@ -1,5 +1,6 @@
 // Objects shared by processes of all ranks: atomic, with guards, in one order of writes.
 #include <array>
+#include <numeric>
 #include <utility>
 
 #include "tests/orca/orca_worlds.h"
@@ -115,6 +116,51 @@ TEST_P(OrcaObjects, AreABoundedBufferByGuards) {
       const std::uint64_t most = job.me.invoke<&Buffer::most_held>(buffer);
       return good && ORCA_TEST_CHECK(all == 4 * 465, job.me, all) &&
              ORCA_TEST_CHECK(most <= Buffer::kRoom, job.me, most);
+    });
+  }
+}
+
+struct Store {
+  std::vector<std::uint64_t> words;
+  std::uint64_t sum = 0;
+  auto fields() { return std::tie(words, sum); }
+
+  void put(const std::vector<std::uint64_t>& given, std::uint64_t) {
+    words = given;
+    for (const std::uint64_t word : given) sum += word;
+  }
+  bool is_open(const std::vector<std::uint64_t>&, std::uint64_t turn) const { return sum >= turn; }
+  void open() { ++sum; }
+  bool has(std::uint64_t total) const { return sum >= total; }
+  std::uint64_t total(std::uint64_t) const { return sum; }
+};
+
+// Parameters of several packets, which wait for their guard: what a rank gives is 1 to its end.
+constexpr std::uint64_t kWords = 5'000;
+constexpr std::uint64_t kWordsSum = kWords * (kWords + 1) / 2;
+
+void giver(Orca& me, Object<Report> report, Object<Store> store) {
+  std::vector<std::uint64_t> words(kWords);
+  std::iota(words.begin(), words.end(), 1);
+  me.invoke<&Store::put>(store, words, std::uint64_t{1});
+  me.invoke<&Report::done>(report, true);
+}
+
+TEST_P(OrcaObjects, TakeLongParametersThatWait) {
+  Program program = with_report();
+  program.type<Store>("store")
+      .operation<&Store::put, &Store::is_open>("put")
+      .operation<&Store::open>("open")
+      .operation<&Store::total, &Store::has>("total");
+  program.process<&giver>("giver");
+  for (const Placement placement : kPlacements) {
+    run_orca(GetParam(), 3, program, [placement](Job& job) {
+      const Object<Store> store = job.me.create<Store>(placement);
+      job.fork_everywhere<&giver>(2, store);
+      job.me.invoke<&Store::open>(store);
+      const bool good = job.all_good();
+      const std::uint64_t all = job.me.invoke<&Store::total>(store, 1 + 6 * kWordsSum);
+      return good && ORCA_TEST_CHECK(all == 1 + 6 * kWordsSum, job.me, all);
     });
   }
 }

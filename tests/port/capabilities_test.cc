@@ -15,14 +15,17 @@ std::uint64_t expected(const std::string& world) {
   constexpr std::uint64_t kMapped = kHwAtomic | kHwFetchAdd | kHwPut;
   if (world == "shm" || world == "loop") return kMapped | kInterrupt;
   if (world == "nirx")
-    return kHwRdma | kHwAtomic | kHwMulticast | kHwFetchAdd | kHwPut | kInterrupt;
-  if (has(world, "generic-hca")) return kHwPut;  // an access's first key is asked for by a packet
-  if (has(world, "firelink")) return 0;          // whatever moves, a processor moves
+    return kHwRdma | kHwAtomic | kHwMulticast | kHwFetchAdd | kHwPut | kInterrupt | kOrderedGet;
+  // An access's first key is asked for by a packet.
+  if (has(world, "generic-hca")) return kHwPut | kOrderedGet;
+  // Whatever moves, a processor moves; short gets are packets there and long ones are not, and the
+  // limit is another one than the interface's.
+  if (has(world, "firelink")) return has(world, "@") ? std::uint64_t{kOrderedGet} : 0u;
   // One packet reaches several nodes, of one rank each.
   if (has(world, "qsnet"))
     return kHwPut | kHwTrigger | (has(world, "@") ? 0u : std::uint64_t{kHwQuery});
-  if (!has(world, "/")) return kInterrupt;
-  std::uint64_t flags = kInterrupt;
+  if (!has(world, "/")) return kInterrupt | kOrderedGet;
+  std::uint64_t flags = kInterrupt | kOrderedGet;
   const bool via = has(world, "/via");
   if (!has(world, "hmc") && !has(world, "hrx") && !via) flags |= kHwMulticast;
   if (!has(world, "hrx") && !via) flags |= kHwFetchAdd;
@@ -35,8 +38,8 @@ TEST_P(Capabilities, say_what_is_done_below_the_host) {
   const std::uint64_t wanted = expected(GetParam());
   run_ranks(GetParam(), 2, [wanted](run::Context& rank) {
     using namespace lci;
-    constexpr std::uint64_t kChecked =
-        kHwAtomic | kHwMulticast | kInterrupt | kHwFetchAdd | kHwPut | kHwQuery | kHwTrigger;
+    constexpr std::uint64_t kChecked = kHwAtomic | kHwMulticast | kInterrupt | kHwFetchAdd |
+                                       kHwPut | kHwQuery | kHwTrigger | kOrderedGet;
     const Port& port = rank.port();
     const std::uint64_t flags = port.caps(1 - port.self()).flags;
     return PORT_TEST_CHECK((flags & kChecked) == (wanted & kChecked), port,

@@ -63,10 +63,14 @@ class IoBus {
     const std::uint64_t first = params_.dma_burst_bytes();
     if (size > first) duration += time_for(Bytes{size - first}, params_.dma_rate());
     if (pio_end_ > at) {
+      // As in write(). Whoever wrote knows its time already: what it writes next waits so much
+      // longer, the descriptor behind a packet's data to begin with.
       const std::int64_t lines_left = (pio_end_ - at).count / params_.pio_line.count;
       const Ps burst = burst_time();
       const std::int64_t bursts = (duration.count + burst.count - 1) / burst.count;
-      duration += params_.pio_line * std::min(lines_left, bursts);
+      const std::int64_t turns = std::min(lines_left, bursts);
+      pio_end_ += std::min(duration, burst * turns);
+      duration += params_.pio_line * turns;
     }
     dma_start_ = at;
     dma_end_ = at + duration;

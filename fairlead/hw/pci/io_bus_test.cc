@@ -67,6 +67,20 @@ TEST(IoBus, ADmaThatStartsAmongWritesWaitsForTheirRest) {
   EXPECT_EQ(bus.dma_end(), nanoseconds(14'800));
 }
 
+TEST(IoBus, ADmaThatStartsAmongWritesHoldsThemUp) {
+  const Platform platform = round_platform();
+  IoBus bus(platform.bus.as<PciParams>(), platform.ni.as<LanaiParams>().dma_fixed);
+  (void)bus.write(Ps{0}, 320);          // alone: until 4 us
+  bus.start_dma(microseconds(1), 816);  // 55 bursts, until 14.8 us
+  // Expect: seven lines were left, each of which waits for a burst of 200 ns; the next line begins
+  // behind them, and waits for a burst of its own
+  EXPECT_EQ(bus.write(microseconds(4), 32).on_card, nanoseconds(4000 + 7 * 200 + 200 + 400));
+  IoBus again(platform.bus.as<PciParams>(), platform.ni.as<LanaiParams>().dma_fixed);
+  (void)again.write(Ps{0}, 320);
+  again.start_dma(microseconds(1), 16);  // within the fixed part of 1 us: five bursts
+  EXPECT_EQ(again.write(microseconds(4), 32).on_card, nanoseconds(4000 + 5 * 200 + 400));
+}
+
 TEST(IoBus, NeitherStarvesTheOther) {
   const Platform platform = round_platform();
   for (std::uint64_t size = 1; size < 4000; size += 37) {

@@ -15,6 +15,15 @@
 namespace fairlead::lci {
 namespace {
 
+// Gets that are packets are queued, served and answered one after the other.
+bool gets_in_order(const fabric::NicCaps& nic, const DirectOptions& options) {
+  if (options.may_lose) return false;
+  if (options.software_remote_memory) return true;
+  if ((nic.flags & (fabric::kMappable | fabric::kSingleCopy)) != 0) return false;
+  return (nic.flags & fabric::kRemoteMemory) == 0 || nic.copy_bytes_min >= kRemoteCopyBytesMin ||
+         (nic.copy_bytes_min == 1 && (nic.flags & fabric::kOrderedReads) != 0);
+}
+
 // `own`: of the rank to itself.
 std::uint64_t caps_flags(const fabric::NicCaps& nic, const DirectOptions& options, bool raw,
                          bool own) {
@@ -24,6 +33,7 @@ std::uint64_t caps_flags(const fabric::NicCaps& nic, const DirectOptions& option
   if (options.site != nullptr && options.site->interrupts()) flags |= kInterrupt;
   if (options.raw.lost != nullptr && !own) flags |= kRawPuts;
   if (options.may_lose && !own) flags |= kMayLose;
+  if (gets_in_order(nic, options)) flags |= kOrderedGet;
   if (options.software_remote_memory) return flags;
   if ((nic.flags & fabric::kMappable) != 0)
     flags |= kMappable | kHwAtomic | kHwFetchAdd | kHwPut | kOrderedPut;

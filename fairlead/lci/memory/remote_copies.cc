@@ -66,8 +66,11 @@ RemoteCopies::Op* RemoteCopies::take(What what, Rank rank, SegId segment) {
 std::optional<Post> RemoteCopies::get(const Remote& from, void* to, std::size_t size, Counter* done,
                                       std::uint32_t flags) {
   if (!goes_this_way(from.rank, size)) return std::nullopt;
+  const bool in_order = keeps_order(from.rank);
   Op* const op = take(What::get, from.rank, from.segment);
-  if (op == nullptr) return std::nullopt;
+  if (op == nullptr) return in_order ? std::optional(Post::again_buffer) : std::nullopt;
+  op->in_order = in_order;
+  if (in_order) ++gets_to_begin_;
   op->parts.push_back({from.offset, static_cast<std::byte*>(to), size});
   op->done = done;
   op->rail = static_cast<std::uint8_t>(rail_of(flags));
@@ -188,7 +191,19 @@ bool RemoteCopies::ask(Op& op) {
   return true;
 }
 
+bool RemoteCopies::follows(const Op& op) const {
+  return std::any_of(ops_.begin(), ops_.end(), [&op](const Op& other) {
+    return other.state != State::free && other.in_order && other.rank == op.rank &&
+           other.number < op.number;
+  });
+}
+
+void RemoteCopies::all_begun(Op& op) {
+  if (std::exchange(op.in_order, false)) --gets_to_begin_;
+}
+
 bool RemoteCopies::move(Op& op) {
+  if (op.in_order && gets_to_begin_ > 1 && follows(op)) return false;
   while (op.part < op.parts.size() && !op.failed) {
     const Part& part = op.parts[op.part];
     const std::size_t size = std::min(part.size - op.started, fabric::kRemoteCopyBytesMax);
@@ -209,6 +224,7 @@ bool RemoteCopies::move(Op& op) {
       op.started = 0;
     }
   }
+  all_begun(op);
   end_if_over(op);
   return true;
 }
@@ -312,6 +328,7 @@ void RemoteCopies::finish(Op& op, bool ok) {
 
 void RemoteCopies::release(Op& op) {
   if (op.what != What::get) --changing_;
+  all_begun(op);
   op.state = State::free;
   op.parts.clear();
   op.data = {};

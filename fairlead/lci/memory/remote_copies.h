@@ -57,6 +57,7 @@ class RemoteCopies {
 
   // As in Port, to one rank. pending: `done` counts later, failed where the target refused (a
   // refused put shows at the next fence too). nullopt: not worth it, or no room: by packets.
+  // again_buffer: no room for a get that has to keep its place (kOrderedGet).
   // What `flags` may have here: kRaw (the fabric may lose it), on_rail().
   std::optional<Post> get(const Remote& from, void* to, std::size_t size, Counter* done,
                           std::uint32_t flags = kNoFlags);
@@ -108,6 +109,7 @@ class RemoteCopies {
     bool raw = false;
     bool lost = false;      // failed, as the path changed
     bool told = false;      // the owner is to be told of it
+    bool in_order = false;  // a get that others may have to follow, as it has not all begun
     std::uint8_t rail = 0;  // as rail_of()
     Rank rank = 0;
     SegId segment = 0;
@@ -180,6 +182,12 @@ class RemoteCopies {
   bool advance(Op& op);
   bool ask(Op& op);
   bool move(Op& op);
+  // Where the fabric executes reads in order (kOrderedReads), gets begin in the order of the calls,
+  // though a key has to be asked for by one and not by the next.
+  bool keeps_order(Rank rank) const { return (nic_.caps(rank).flags & fabric::kOrderedReads) != 0; }
+  // An earlier get from that rank has not all begun.
+  bool follows(const Op& op) const;
+  void all_begun(Op& op);
   Post start(Op& op, std::size_t size);
   bool hand_to_packets(Op& op);
   // Goes by this key, if that reaches as far and permits it.
@@ -220,6 +228,7 @@ class RemoteCopies {
   bool fences_ready_ = false;               // some wait for nothing but room
   std::unordered_set<Rank> failed_writes_;  // since the last fence
   std::uint32_t changing_ = 0;
+  std::uint32_t gets_to_begin_ = 0;  // those that are in_order
   std::uint64_t next_number_ = 0;
   std::vector<KnownKey> keys_;  // by a hash; none before the first
   std::unordered_map<SegId, Registered> registered_;

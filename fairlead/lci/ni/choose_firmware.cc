@@ -67,7 +67,8 @@ class EndpointOf final : public Endpoint {
 
 // What the NI does of it without the host.
 std::uint64_t flags_of(const Implementation& implementation) {
-  std::uint64_t flags = kInterrupt;
+  // The target's host serves gets one after the other, as packets bring them.
+  std::uint64_t flags = kInterrupt | kOrderedGet;
   if (implementation.multicast == MulticastKind::ni) flags |= kHwMulticast;
   // Under hrx a request is taken, and acknowledged, by the target's host.
   // Virtual interfaces have no such operation.

@@ -43,8 +43,8 @@ class EngineEndpoint final : public RankEndpoint {
     options.size = from.nodes.ranks();
     options.mtu_bytes = ni.payload_bytes() - kPrefixBytes;
     options.work_takes_time = false;
-    options.flags =
-        kFreeWork | kHwRdma | kHwAtomic | kHwMulticast | kHwFetchAdd | kHwPut | kInterrupt;
+    options.flags = kFreeWork | kHwRdma | kHwAtomic | kHwMulticast | kHwFetchAdd | kHwPut |
+                    kInterrupt | kOrderedGet;
     options.rails = ni.rails();
     options.region = ni.region();
     return options;

@@ -72,7 +72,7 @@ class alignas(kCacheLine) NiPort final
         pages_(ni, remote_,
                {options.self, std::min(options.mtu_bytes, kPageBytes), options.reply_reserve},
                counters),
-        vi_rdma_(ni, *this) {
+        vi_rdma_(ni) {
     if constexpr (Transfer::kCopiesPages) remote_.put_by(pages_);
     // NIs spread long puts over their rails.
     if (options.rails > 1) remote_.lanes_pass_puts();

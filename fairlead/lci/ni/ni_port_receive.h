@@ -48,9 +48,6 @@ inline int NiPort<Ni, Transfer, Flow>::progress() {
 template <HostNi Ni, class Transfer, class Flow>
 inline Step NiPort<Ni, Transfer, Flow>::taken_by(const NiPacket& packet) {
   if constexpr (Transfer::kHasQueues) {
-    // By RDMA, and not the last one: the NI writes it to where it belongs and tells nobody.
-    const bool is_read = packet.source == static_cast<std::uint8_t>(ViOp::read_data);
-    if (is_read && packet.page_bytes != 0) return Step::count;
     ViEvent event;
     const bool is_sent = is_told(packet) && ViEvent::read(packet.header.client.words, event) &&
                          event.what == ViTold::sent;

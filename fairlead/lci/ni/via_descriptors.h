@@ -26,8 +26,8 @@ struct ViaDescriptorOptions {
   std::uint32_t ranks_here;  // of this NI's node
 };
 
-// Hardware also has deliver_described(), complete(), read_now() and what via_rdma.h asks of it
-// (fabric/model/lanai/ni_hardware.h).
+// Hardware also has deliver_described(), complete(), read_now() and what via_message_parts.h asks
+// of it (fabric/model/lanai/ni_hardware.h).
 template <class Hardware>
 class ViaDescriptors {
  public:
@@ -93,15 +93,8 @@ class ViaDescriptors {
 
   std::uint64_t tlb_misses() const { return misses_; }
 
-  // --- For RDMA (via_rdma.h) and messages.
-  // The next operation of another NI that has come; false: there is none.
-  bool take_rdma(PacketId* id) {
-    if (rdma_.empty()) return false;
-    *id = rdma_.front();
-    rdma_.pop_front();
-    return true;
-  }
-  // As before, of what belongs to messages.
+  // --- For messages and RDMA (via_messages.h).
+  // The next packet of another NI's of that kind that has come; false: there is none.
   bool take_message(PacketId* id) {
     if (messages_.empty()) return false;
     *id = messages_.front();
@@ -116,13 +109,8 @@ class ViaDescriptors {
     reads_.push_back({id, what, 0});
     ni_.fetch(id);
   }
-  // Pieces of reads that have gone to the network since the last call.
+  // Pieces of what was read that have gone to the network since the last call.
   std::uint32_t take_left() { return std::exchange(left_, 0); }
-  // The rank is given it, by a receive descriptor, as if it were a message.
-  void hand_over(PacketId id) {
-    ni_.packet(id).source = static_cast<std::uint8_t>(fabric::ViOp::none);
-    read(id, Read::receive_descriptor, 0);
-  }
   // A page of registered memory, by its number.
   void translate_registered(std::uint64_t page) { translate(kRegistered + page); }
 
@@ -137,7 +125,7 @@ class ViaDescriptors {
     reads_.push_back({id, Read::data, 0});
     ni_.fetch(id);
   }
-  // It belongs where the next receive descriptor says. RDMA needs none.
+  // A packet of the Port's belongs where the next receive descriptor says.
   void deliver(PacketId id) {
     auto& packet = ni_.packet(id);
     switch (op_of(packet)) {
@@ -148,17 +136,10 @@ class ViaDescriptors {
       case fabric::ViOp::message:
       case fabric::ViOp::message_write:
       case fabric::ViOp::message_done:
+      case fabric::ViOp::read:
+      case fabric::ViOp::read_data:
       case fabric::ViOp::broken:
         return messages_.push_back(id);
-      case fabric::ViOp::write:
-      case fabric::ViOp::read:
-        return rdma_.push_back(id);
-      case fabric::ViOp::read_data:
-        if (packet.page_bytes != 0) return ni_.deliver(id);  // more follows
-        [[fallthrough]];
-      case fabric::ViOp::done:
-        ni_.charge(Step::status);
-        return ni_.deliver_described(id);
     }
   }
   void land(PacketId id) { ni_.land(id); }
@@ -168,15 +149,9 @@ class ViaDescriptors {
     auto& packet = ni_.packet(id);
     const fabric::ViOp op = op_of(packet);
     if (op == fabric::ViOp::read_data) ++left_;
-    const bool is_piece = op == fabric::ViOp::message || op == fabric::ViOp::message_write;
-    if (is_piece && (!is_connected(packet) || is_lost(peer, packet, packet.header.job & 0xffff))) {
-      nobodys(packet);
-    }
-    // The host has written an RDMA write into the doorbell of its virtual interface.
-    if (op == fabric::ViOp::write &&
-        is_lost(peer, packet, static_cast<std::uint32_t>(packet.operand) + 1)) {
-      nobodys(packet);
-    }
+    const bool is_piece = op == fabric::ViOp::message || op == fabric::ViOp::message_write ||
+                          op == fabric::ViOp::read_data;
+    if (is_piece && (!is_connected(packet) || is_lost(peer, packet))) nobodys(packet);
     if (packet.header.client.kind == fabric::PacketKind::data) note_sent(peer, packet);
     ni_.transmit(peer, id);
   }
@@ -230,14 +205,14 @@ class ViaDescriptors {
   }
   // A flow sends it again, as it was lost or its acknowledgment was: the first one of those that
   // it sends again together, which the receiver, if it has not got it, waits for. Unreliable
-  // virtual interfaces lose it. `queue`: of the one that it is of, at this end.
+  // virtual interfaces lose it.
   template <class Packet>
-  bool is_lost(Peer peer, const Packet& packet, std::uint32_t queue) {
+  bool is_lost(Peer peer, const Packet& packet) {
     if (peer >= sent_.size()) return false;
     const Sent& sent = sent_[peer];
     const std::uint32_t sequence = packet.header.sequence;
     const bool again = static_cast<std::int32_t>(sequence - sent.newest) <= 0;
-    auto* const end = ni_.vi_table().end(queue);
+    auto* const end = ni_.vi_table().end(packet.header.job & 0xffff);
     return sent.any && again && sequence != sent.last + 1 && end != nullptr &&
            end->place == packet.place && !end->breaks;
   }
@@ -294,7 +269,6 @@ class ViaDescriptors {
   std::vector<Place> places_;
   std::vector<Sent> sent_;  // by peer, as they were met
   std::uint64_t misses_ = 0;
-  Ring<PacketId> rdma_;
   Ring<PacketId> messages_;
   std::uint32_t left_ = 0;
 };

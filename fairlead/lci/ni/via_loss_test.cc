@@ -30,9 +30,9 @@ class SendingNi : public FakeViaNi {
   std::vector<std::uint32_t> sent;
 };
 
-// Three messages of queue 2 to queue 7 of rank 3, of which nothing is acknowledged until they are
-// sent again.
-std::vector<std::uint32_t> sent_again(bool breaks) {
+// Three messages (or RDMA writes) of queue 2 to queue 7 of rank 3, of which nothing is acknowledged
+// until they are sent again.
+std::vector<std::uint32_t> sent_again(bool breaks, std::uint16_t control) {
   SendingNi ni;
   for (int i = 0; i < 4; ++i) ni.doorbells().add(0);
   ni.vi_table().allow(0, {5, 9, 4096, 10'000, true, true});
@@ -62,11 +62,13 @@ std::vector<std::uint32_t> sent_again(bool breaks) {
     program.rung(id, ni.time);
     ni.time = ni.look;
     program.on_look();
-    fabric::ViControl control{};
-    control.segments = 1;
-    const fabric::ViSegment segment{5000, 5, 100};
-    std::memcpy(ni.packet(id).payload(), &control, sizeof control);
-    std::memcpy(ni.packet(id).payload() + sizeof control, &segment, sizeof segment);
+    fabric::ViControl its{};
+    its.segments = 2;
+    its.control = control;
+    // The first one is the other side's memory where it is a write.
+    const fabric::ViSegment segments[] = {{5000, 5, 0}, {5000, 5, 100}};
+    std::memcpy(ni.packet(id).payload(), &its, sizeof its);
+    std::memcpy(ni.packet(id).payload() + sizeof its, segments, sizeof segments);
     program.on_fetched(id);
     program.on_fetched(ni.last());
   }
@@ -77,57 +79,18 @@ std::vector<std::uint32_t> sent_again(bool breaks) {
   return ni.sent;
 }
 
-// Sizes of three RDMA writes that the host of queue 2 has written into its doorbell, when they are
-// sent again.
-class WritingNi : public SendingNi {
- public:
-  void transmit(Peer, std::uint32_t id) { sent.push_back(packet(id).header.client.size); }
-};
-std::vector<std::uint32_t> writes_sent_again(bool breaks) {
-  WritingNi ni;
-  for (int i = 0; i < 4; ++i) ni.doorbells().add(0);
-  ni.vi_table().connect(0, {2, 3, 1, 9, true, true, breaks});
-  ViaProgram<WritingNi, proto::GoBackN> program(
-      ni, proto::GoBackN({8, microseconds(100), microseconds(50), 5}),
-      {4, 4, 24, true, false, proto::TreeShape::binary, [](void*, Peer, Peer, const char*) {},
-       nullptr},
-      {2, 2, 2, 1});
-  for (std::uint32_t number = 0; number < 3; ++number) {
-    const std::uint32_t id = ni.make(fabric::PacketKind::data, 3);
-    fabric::NiPacket& write = ni.packet(id);
-    write.source = static_cast<std::uint8_t>(fabric::ViOp::write);
-    write.holds = fabric::Holds::send_buffer;
-    write.operand = 1;
-    write.fetch_bytes = 64;
-    write.header.client.size = 100 + number;
-    ni.doorbells().fill(1);
-    program.rung(id, ni.time);
-    ni.time = ni.look;
-    program.on_look();
-    program.on_fetched(id);  // its descriptor
-    program.on_fetched(id);  // its data
+constexpr std::uint16_t kAll[] = {0, fabric::kViOpWrite, fabric::kViOpWrite | fabric::kViImmediate};
+
+TEST(ViaLossTest, ReliableOnesAreSentAgain) {
+  for (const std::uint16_t control : kAll) {
+    EXPECT_EQ(sent_again(true, control), (std::vector<std::uint32_t>{7, 7, 7})) << control;
   }
-  EXPECT_EQ(ni.sent, (std::vector<std::uint32_t>{100, 101, 102}));
-  ni.sent.clear();
-  ni.time += microseconds(150);
-  program.on_timer();
-  return ni.sent;
-}
-
-TEST(ViaLossTest, RdmaOfReliableVirtualInterfacesIsSentAgain) {
-  EXPECT_EQ(writes_sent_again(true), (std::vector<std::uint32_t>{100, 101, 102}));
-}
-
-TEST(ViaLossTest, RdmaOfUnreliableOnesIsLost) {
-  EXPECT_EQ(writes_sent_again(false), (std::vector<std::uint32_t>{0, 101, 102}));
-}
-
-TEST(ViaLossTest, ReliableMessagesAreSentAgain) {
-  EXPECT_EQ(sent_again(true), (std::vector<std::uint32_t>{7, 7, 7}));
 }
 
 TEST(ViaLossTest, TheFirstUnreliableOneThatIsSentAgainIsForNobody) {
-  EXPECT_EQ(sent_again(false), (std::vector<std::uint32_t>{kNobody, 7, 7}));
+  for (const std::uint16_t control : kAll) {
+    EXPECT_EQ(sent_again(false, control), (std::vector<std::uint32_t>{kNobody, 7, 7})) << control;
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// What sends and receives of virtual interfaces share in a control program (via_sends.h,
-// via_receives.h): descriptors read from host memory, of which nothing is believed that the NI's
-// own tables do not say, packets for the other end, and what hosts are told.
+// What sends, receives and reads of virtual interfaces share in a control program (via_sends.h,
+// via_receives.h, via_reads.h): descriptors read from host memory, of which nothing is believed
+// that the NI's own tables do not say, packets for the other end, and what hosts are told.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -143,6 +143,39 @@ class ViaMessageParts {
     return good;
   }
 
+  // Moves the data of a packet, which begin at byte `at` of its payload, to the bytes from `offset`
+  // on of those segments; what goes elsewhere than its last bytes as packets of its own. `name`: of
+  // the end that it is for. The virtual interface may reach all of that.
+  template <class End>
+  void scatter(PacketId id, std::uint32_t name, const End& end, std::uint32_t at,
+               PacketId descriptor, std::uint32_t first, std::uint32_t count,
+               std::uint32_t offset) {
+    const std::uint32_t data = ni.packet(id).header.client.size - at;
+    for_bytes(descriptor, first, count, offset, data, [&](const fabric::ViSegment& part) {
+      land(id, name, end, at, part);
+      at += part.length;
+    });
+  }
+  // As before, of `part.length` bytes, to one place.
+  template <class End>
+  void land(PacketId id, std::uint32_t name, const End& end, std::uint32_t at,
+            const fabric::ViSegment& part) {
+    const auto* const memory = memory_of(end, part.handle, part.address, part.length);
+    translate(*memory, part.address, part.length);
+    PacketId leaving = id;
+    if (at + part.length == ni.packet(id).header.client.size) {
+      ni.packet(id).page_bytes = static_cast<std::uint16_t>(at);
+    } else {
+      leaving = fragment(id, name, at, part.length);
+    }
+    auto& packet = ni.packet(leaving);
+    packet.cookie = part.address;
+    packet.operand = part.handle;
+    ni.charge(Step::dma_program);
+    ni.charge(Step::dma_queue);
+    ni.land_rdma(leaving);
+  }
+
   // --- The other end, and the host.
 
   // A packet for it, with room for `bytes`, which head and operation name.
@@ -174,11 +207,17 @@ class ViaMessageParts {
     head.bytes = status;
     packets.on_descriptor(make_packet(end, op, head, 0));
   }
-  // Breaks the connection for what became of an operation; `status`: of it, at the other end.
+  // Breaks the connection for what became of an operation. `status`: of it, at the other end, where
+  // it has that number; 0: it is none of that one's.
   template <class End>
-  void break_off(End& end, std::uint32_t name, std::uint32_t status) {
+  void break_off(End& end, std::uint32_t name, std::uint16_t sequence, std::uint32_t status) {
     end.broken = true;
-    answer(end, ViOp::broken, name, 0, status);
+    answer(end, ViOp::broken, name, sequence, status);
+  }
+  // As before, for something of this end.
+  template <class End>
+  void break_off(End& end) {
+    break_off(end, name_of(end.peer_queue, end.peer_connection), 0, 0);
   }
 
   // A descriptor is done, as `event` says, of a queue of sends or of receives. Where that has a
@@ -190,19 +229,25 @@ class ViaMessageParts {
     const bool of_receives = event.what == fabric::ViTold::received;
     const bool has_entry = of_receives ? end.receive_entries : end.send_entries;
     const std::uint16_t number = has_entry ? end.entries_of[of_receives ? 1 : 0] : std::uint16_t{0};
-    auto* const entries = number == 0 ? nullptr : ni.vi_table().entries(end.place, number);
-    if (entries == nullptr) return tell(end, event, token, immediate, has_entry);
+    if (number == 0) return tell(end, event, token, immediate, has_entry);
+    auto* const entries = ni.vi_table().entries(end.place, number);
+    if (entries == nullptr) return tell(end, event, token, immediate, false);  // it is no more
     event.overrun = !has_room(end, *entries);
     if (!event.overrun) {
       ++entries->produced;
       event.entry = number;
     }
     tell(end, event, token, immediate, !event.overrun);
-    if (event.overrun && !end.broken) {
-      break_off(end, name_of(end.peer_queue, end.peer_connection), 0);
-    }
+    if (event.overrun && !end.broken) break_off(end);
   }
 
+  // What has happened to a connection, of no descriptor.
+  template <class End>
+  void tell_of(const End& end, fabric::ViTold what, std::uint32_t status = 0,
+               std::uint16_t sequence = 0) {
+    tell(end, {what, static_cast<std::uint16_t>(end.queue), end.connection, status, 0, sequence},
+         {}, 0, false);
+  }
   // `token`: the descriptor that is done, into which immediate data, length and status are written;
   // address 0: none is.
   template <class End>
@@ -239,11 +284,12 @@ class ViaMessageParts {
   static std::uint32_t handle_of(const Packet& packet) {
     return static_cast<std::uint32_t>(packet.operand);
   }
-  // Bytes of a piece of a message that come before its data.
+  // Bytes of a packet that come before its data.
   template <class Packet>
   static std::uint32_t before_data(const Packet& packet) {
-    const bool is_write = packet.source == static_cast<std::uint8_t>(ViOp::message_write);
-    return is_write ? sizeof(fabric::ViPlace) : 0;
+    const bool has_place = packet.source == static_cast<std::uint8_t>(ViOp::message_write) ||
+                           packet.source == static_cast<std::uint8_t>(ViOp::read);
+    return has_place ? sizeof(fabric::ViPlace) : 0;
   }
 
   Hardware& ni;
@@ -251,6 +297,19 @@ class ViaMessageParts {
   Packets& packets;
 
  private:
+  PacketId fragment(PacketId id, std::uint32_t name, std::uint32_t at, std::uint32_t bytes) {
+    const PacketId made = ni.make_scratch(bytes);
+    auto& packet = ni.packet(made);
+    const auto& whole = ni.packet(id);
+    packet.source = static_cast<std::uint8_t>(ViOp::fragment);
+    packet.place = packet.to = whole.to;
+    packet.peer = whole.peer;
+    packet.header.client.size = bytes;
+    packet.header.client.words[0] = name;
+    std::memcpy(packet.payload(), whole.payload() + at, bytes);
+    return made;
+  }
+
   template <class End, class Entries>
   bool has_room(const End& end, Entries& entries) {
     if (!entries.looks_full()) return true;

@@ -1,6 +1,6 @@
-// Messages of virtual interfaces in a control program (VIA 1.0; Split-C paper, section 2): sends
-// and receives by the descriptors that programs have posted. The NI moves the data between their
-// registered memories, and no host has a part in it until it looks at what is done.
+// Messages and RDMA of virtual interfaces in a control program (VIA 1.0; Split-C paper, section 2):
+// sends and receives by the descriptors that programs have posted. The NI moves the data between
+// their registered memories, and no host has a part in it until it looks at what is done.
 #pragma once
 #include <cstdint>
 
@@ -8,6 +8,7 @@
 #include "fairlead/fabric/vi_message.h"
 #include "fairlead/fabric/vi_rdma.h"
 #include "fairlead/lci/ni/via_message_parts.h"
+#include "fairlead/lci/ni/via_reads.h"
 #include "fairlead/lci/ni/via_receives.h"
 #include "fairlead/lci/ni/via_sends.h"
 
@@ -20,7 +21,7 @@ class ViaMessages {
 
   // All outlive it.
   ViaMessages(Hardware& ni, ViaDescriptors<Hardware>& descriptors, Packets& packets)
-      : parts_(ni, descriptors, packets), sends_(parts_), receives_(parts_) {}
+      : parts_(ni, descriptors, packets), sends_(parts_), receives_(parts_), reads_(parts_) {}
   ViaMessages(const ViaMessages&) = delete;
   ViaMessages& operator=(const ViaMessages&) = delete;
 
@@ -34,7 +35,18 @@ class ViaMessages {
   void on_fragment(PacketId id) { sends_.on_fragment(id); }
   // A packet with this origin has left. True: it was a piece of a message, for the first time.
   bool on_transmitted(PacketId origin) { return sends_.on_transmitted(origin); }
-  void on_landed(PacketId id) { receives_.on_landed(id); }
+  // What came from the other side, or a part of it, is in memory.
+  void on_landed(PacketId id) {
+    switch (static_cast<fabric::ViOp>(parts_.ni.packet(id).source)) {
+      case fabric::ViOp::fragment:
+        parts_.ni.charge(Step::dma_complete);
+        return parts_.ni.free_packet(id);
+      case fabric::ViOp::read_data:
+        return parts_.over(id);
+      default:
+        receives_.on_landed(id);
+    }
+  }
 
   // At the end of each turn: what has come in it, and what there is room for.
   void go_on() {
@@ -45,6 +57,7 @@ class ViaMessages {
     }
     for (PacketId id = 0; parts_.descriptors.take_message(&id);) arrived(id);
     sends_.go_on();
+    reads_.go_on();
   }
 
  private:
@@ -62,9 +75,12 @@ class ViaMessages {
         return parts_.over(id);
       case fabric::ViOp::broken:
         end->broken = end->breaks;
-        parts_.tell(*end, {fabric::ViTold::broken, head.queue, head.connection, head.bytes, 0, 0},
-                    {}, 0, false);
+        parts_.tell_of(*end, fabric::ViTold::broken, head.bytes, head.sequence);
         return parts_.over(id);
+      case fabric::ViOp::read:
+        return reads_.arrived(id);
+      case fabric::ViOp::read_data:
+        return sends_.read_data_came(id, head);
       default:
         receives_.arrived(id);
     }
@@ -73,6 +89,7 @@ class ViaMessages {
   ViaMessageParts<Hardware, Packets> parts_;
   ViaSends<Hardware, Packets> sends_;
   ViaReceives<Hardware, Packets> receives_;
+  ViaReads<Hardware, Packets> reads_;
   std::uint64_t changes_seen_ = 0;
 };
 

@@ -7,107 +7,12 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "fairlead/lci/ni/fake_via_ni.h"
+#include "fairlead/lci/ni/fake_vi_host.h"
 
 namespace fairlead::lci {
 namespace {
-
-using fabric::NiPacket;
-using fabric::PacketKind;
-using fabric::ViControl;
-using fabric::ViEvent;
-using fabric::ViMessageHead;
-using fabric::ViOp;
-using fabric::ViSegment;
-using fabric::ViTold;
-
-// Queue 2, whose doorbell has number 1, is connected with queue 7 of rank 3. Memory 5 has 10,000
-// bytes from address 4096 on; descriptors are at 4096.
-class ViaMessagesTest : public ViaProgramTest {
- protected:
-  ViaMessagesTest() {
-    ni_.vi_table().allow(0, {5, 9, 4096, 10'000, true, true});
-    connect({});
-  }
-  struct Level {
-    bool breaks = true;
-    bool tells = false;
-  };
-  void connect(const Level& level) {
-    fabric::ViEnd end{2, 3, 1, 9, true, true, level.breaks};
-    end.tells = level.tells;
-    end.peer_connection = 4;
-    end.peer_queue = 7;
-    end.chan = 77;
-    end.transfer_max = 5000;
-    ni_.vi_table().disconnect(0, 2);
-    ni_.vi_table().connect(0, end);
-  }
-  // A descriptor has come from host memory into the packet.
-  void describe(std::uint32_t id, const std::vector<ViSegment>& segments,
-                std::uint16_t control = 0) {
-    ViControl its{};
-    its.segments = static_cast<std::uint16_t>(segments.size());
-    its.control = control;
-    its.immediate = 1234;
-    std::byte* const to = ni_.packet(id).payload();
-    std::memcpy(to, &its, sizeof its);
-    if (segments.empty()) return;
-    std::memcpy(to + sizeof its, segments.data(), segments.size() * sizeof(ViSegment));
-  }
-  // The host posts a send, whose doorbell is found.
-  std::uint32_t post(std::uint16_t number = 0) {
-    const std::uint32_t id = ni_.make(PacketKind::data, 0);
-    NiPacket& token = ni_.packet(id);
-    token.source = static_cast<std::uint8_t>(ViOp::send_token);
-    token.operand = 1;
-    token.cookie = 4096;
-    ViMessageHead head;
-    head.queue = 2;
-    head.connection = 1;
-    head.sequence = number;
-    head.immediate = 5;
-    head.write(token.header.client.words);
-    ni_.doorbells().fill(1);
-    program_.rung(id, ni_.time);
-    ni_.time = ni_.look;
-    program_.on_look();
-    return id;
-  }
-  void post_receive(std::uint32_t handle = 5) {
-    ni_.vi_table().post_receive(0, 2, {4096, handle, 0, 1});
-  }
-  std::uint32_t message(std::uint32_t bytes, std::uint32_t offset, std::uint32_t data,
-                        ViOp op = ViOp::message) {
-    const std::uint32_t id = ni_.make(PacketKind::data, 3);
-    NiPacket& packet = ni_.packet(id);
-    packet.header.sequence = sequence_++;
-    packet.header.client.source = 3;
-    packet.header.client.size = data;
-    packet.header.job = 7 | 4 << 16;
-    packet.source = static_cast<std::uint8_t>(op);
-    ViMessageHead head;
-    head.queue = 2;
-    head.connection = 1;
-    head.offset = offset;
-    head.bytes = bytes;
-    head.write(packet.header.client.words);
-    program_.on_received(id);
-    return id;
-  }
-  // What was done since, acknowledgments apart.
-  std::vector<std::string> done() {
-    std::vector<std::string> did = std::exchange(ni_.did, {});
-    std::erase_if(did, [](const std::string& each) { return each == "send to 3"; });
-    return did;
-  }
-  bool is_broken() { return ni_.vi_table().end(2)->broken; }
-
-  std::uint32_t sequence_ = 0;
-};
 
 TEST_F(ViaMessagesTest, ASendFromDoorbellToStatus) {
   const std::uint32_t id = post(8);
@@ -188,14 +93,19 @@ TEST_F(ViaMessagesTest, NothingInHostMemoryIsBelieved) {
   ni_.vi_table().allow(0, {6, 8, 4096, 10'000, true, true});
   const BadSend all[] = {
       {"reserved bits", fabric::kViFormatError, {{5000, 5, 10}}, 0x10},
-      {"a read", fabric::kViFormatError, {{5000, 5, 10}}, 2},
-      {"a write without immediate data", fabric::kViFormatError, {{5000, 5, 10}}, 1},
-      {"a write of no address", fabric::kViFormatError, {}, 5},
+      {"no operation", fabric::kViFormatError, {{0, 0, 0}, {5000, 5, 10}}, 3},
+      {"a read of no address", fabric::kViFormatError, {}, 2},
+      {"a read with immediate data", fabric::kViFormatError, {{0, 0, 0}, {5000, 5, 10}}, 6},
+      {"a write of no address", fabric::kViFormatError, {}, 1},
+      {"one with immediate data", fabric::kViFormatError, {}, 5},
       {"more than the VI transfers", fabric::kViLengthError, {{4096, 5, 5001}}, 0},
       {"a write of more than that", fabric::kViLengthError, {{0, 5, 0}, {4096, 5, 5001}}, 1},
+      {"a read of more than that", fabric::kViLengthError, {{0, 5, 0}, {4096, 5, 5001}}, 2},
       {"lengths that overflow", fabric::kViLengthError, {{0, 5, UINT32_MAX}, {0, 5, 2}}, 0},
       {"memory that is not registered", fabric::kViProtectionError, {{5000, 4, 10}}, 0},
       {"another protection tag", fabric::kViProtectionError, {{5000, 6, 10}}, 0},
+      {"a write out of it", fabric::kViProtectionError, {{0, 0, 0}, {5000, 6, 10}}, 1},
+      {"a read into it", fabric::kViProtectionError, {{0, 0, 0}, {5000, 6, 10}}, 2},
       {"before the memory", fabric::kViProtectionError, {{4095, 5, 10}}, 0},
       {"beyond the memory", fabric::kViProtectionError, {{14'090, 5, 10}}, 0},
   };

@@ -7,9 +7,9 @@
 //   -> sent -> status written
 //   packet received -> receive descriptor read -> addresses found -> data, status and
 //   completion queue entry written
-//   RDMA received -> looked up, data written or read by DMA, and answered (via_rdma.h)
+//   RDMA received -> looked up, data written or read by DMA, and answered
 // The packets of the Port go so, each by a descriptor of its own, and the messages that programs
-// send by virtual interfaces of their own, by the descriptors that they have posted
+// send by virtual interfaces of their own, and their RDMA, by the descriptors that they have posted
 // (via_messages.h).
 //
 // Between NIs a flow of proto/flow.h, so that nothing is lost: reliable delivery. Where the network
@@ -28,7 +28,6 @@
 #include "fairlead/lci/ni/ni_program.h"
 #include "fairlead/lci/ni/via_descriptors.h"
 #include "fairlead/lci/ni/via_messages.h"
-#include "fairlead/lci/ni/via_rdma.h"
 
 namespace fairlead::lci {
 
@@ -48,7 +47,6 @@ class ViaProgram {
         scan_(ni.time_of(Step::doorbell)),
         descriptors_(ni, descriptors),
         packets_(descriptors_, std::move(flow), options),
-        rdma_(ni, descriptors_, packets_),
         messages_(ni, descriptors_, packets_) {}
 
   // At `at`, which may be in a turn, a host has written this send into the doorbell packet.operand.
@@ -98,7 +96,7 @@ class ViaProgram {
   }
   // The data of an RDMA write or of a message has gone to its rank's memory.
   void on_landed(PacketId id, Peer) {
-    turn([&] { is(id, fabric::ViOp::write) ? rdma_.landed(id) : messages_.on_landed(id); });
+    turn([&] { messages_.on_landed(id); });
   }
   void on_corrupt(PacketId id) {
     turn([&] { packets_.on_corrupt(id); });
@@ -126,7 +124,6 @@ class ViaProgram {
     ni_.busy_until(look.until);
     if (look.found != DoorbellScan::kNone) serve(look.found);
     work();
-    rdma_.go_on();
     messages_.go_on();
     scan_.resume(ni_.now());
     ni_.look_at(scan_.due());
@@ -134,10 +131,9 @@ class ViaProgram {
   void serve(std::uint32_t number) {
     ni_.take_doorbell(number);
     const PacketId token = tokens_[number];
-    is(token, fabric::ViOp::send_token) ? messages_.posted(token) : descriptors_.posted(token);
-  }
-  bool is(PacketId id, fabric::ViOp op) {
-    return ni_.packet(id).source == static_cast<std::uint8_t>(op);
+    const bool is_described =
+        ni_.packet(token).source == static_cast<std::uint8_t>(fabric::ViOp::send_token);
+    is_described ? messages_.posted(token) : descriptors_.posted(token);
   }
   // Hosts have made further virtual interfaces.
   void grow() {
@@ -152,7 +148,6 @@ class ViaProgram {
   std::vector<PacketId> tokens_;  // what was written into each doorbell
   Descriptors descriptors_;
   NiProgram<Descriptors, Flow> packets_;
-  ViaRdma<Hardware, NiProgram<Descriptors, Flow>> rdma_;
   ViaMessages<Hardware, NiProgram<Descriptors, Flow>> messages_;
 };
 

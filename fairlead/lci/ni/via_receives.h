@@ -1,6 +1,7 @@
 // Receives of virtual interfaces in a control program (VIA 1.0): a message that comes takes the
 // oldest receive that is posted, its data are scattered by DMA over the memory that the descriptor
-// names, and its status is written. The rank whose memory that is has no part in it.
+// names, and its status is written. An RDMA write goes to the memory that it names. The rank whose
+// memory that is has no part in it.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -17,8 +18,8 @@
 namespace fairlead::lci {
 
 // A message for which no receive is posted, or one that does not fit, breaks a connection of the
-// reliable levels (ViEnd::breaks), and is dropped on the other one. An RDMA write with immediate
-// data goes to the memory that it names, and takes a receive as well.
+// reliable levels (ViEnd::breaks), and is dropped on the other one; so is a write of memory that it
+// may not reach. An RDMA write takes a receive where it has immediate data.
 template <class Hardware, class Packets>
 class ViaReceives {
  public:
@@ -40,9 +41,11 @@ class ViaReceives {
                       head.bytes <= end->transfer_max;
     if (!good) return parts_.over(id);
     const auto found = incoming_.find(Parts::name_of(head.queue, head.connection));
-    if (found == incoming_.end()) return begin(id, head, *end);
-    if (!found->second.is_ready) return found->second.waiting.push_back(id);
-    take(id, head, *end, found->second);
+    const bool is_known = found != incoming_.end();
+    // Nothing overtakes the message before it.
+    if (is_known && !found->second.is_ready) return found->second.waiting.push_back(id);
+    if (before > 0 && !head.has_immediate) return write(id, head, *end);
+    is_known ? take(id, head, *end, found->second) : begin(id, head, *end);
   }
   // A receive's descriptor, or the first part of it, is in NI memory.
   void on_descriptor(PacketId id) {
@@ -68,10 +71,6 @@ class ViaReceives {
   // The data of a piece is in memory.
   void on_landed(PacketId id) {
     const auto& packet = parts_.ni.packet(id);
-    if (packet.source == static_cast<std::uint8_t>(fabric::ViOp::fragment)) {
-      parts_.ni.charge(Step::dma_complete);
-      return parts_.ni.free_packet(id);
-    }
     const auto head = fabric::ViMessageHead::read(packet.header.client.words);
     const std::uint32_t data = packet.header.client.size - Parts::before_data(packet);
     auto* const end = parts_.ni.vi_table().end(head.queue);
@@ -127,21 +126,16 @@ class ViaReceives {
   void begin(PacketId id, const fabric::ViMessageHead& head, End& end) {
     const auto& packet = parts_.ni.packet(id);
     if (head.offset != 0) return parts_.over(id);  // of one that was dropped
-    const std::uint32_t from = packet.header.job;
     fabric::ViPlace remote{};
     const bool is_write = Parts::before_data(packet) > 0;
-    if (is_write) {
-      std::memcpy(&remote, packet.payload(), sizeof remote);
-      const auto* const memory = parts_.memory_of(end, remote.handle, remote.address, head.bytes);
-      if (memory == nullptr || !memory->writes || !end.writes) {
-        turn_away(end, fabric::ViTold::write_refused, from, fabric::kViRdmaProtectionError);
-        return parts_.over(id);
-      }
+    if (is_write && !may_write(packet, head, end, remote)) {
+      turn_away(packet, head, end, fabric::ViTold::write_refused);
+      return parts_.over(id);
     }
     const std::uint32_t name = Parts::name_of(head.queue, head.connection);
     const auto resumed = resumed_.find(name);
     if (resumed == resumed_.end() && end.receives.empty()) {
-      turn_away(end, fabric::ViTold::no_descriptor, from, fabric::kViRemoteDescriptorError);
+      turn_away(packet, head, end, fabric::ViTold::no_descriptor);
       return parts_.over(id);
     }
     Incoming& made = incoming_[name];
@@ -154,7 +148,7 @@ class ViaReceives {
     }
     made.descriptor = parts_.ni.make_scratch(Parts::kDescriptorMax);
     made.place = packet.to;
-    made.from = from;
+    made.from = packet.header.job;
     made.head = head;
     made.remote = remote;
     made.is_write = is_write;
@@ -170,13 +164,45 @@ class ViaReceives {
     parts_.over(id);
   }
   // No receive is used up.
-  template <class End>
-  void turn_away(End& end, fabric::ViTold what, std::uint32_t from, std::uint32_t status) {
-    if (end.breaks || what == fabric::ViTold::write_refused) {
-      parts_.tell(end, {what, static_cast<std::uint16_t>(end.queue), end.connection, 0, 0, 0}, {},
-                  0, false);
+  template <class Packet, class End>
+  void turn_away(const Packet& packet, const fabric::ViMessageHead& head, End& end,
+                 fabric::ViTold what) {
+    const bool is_write = what == fabric::ViTold::write_refused;
+    if (end.breaks || is_write) parts_.tell_of(end, what);
+    if (end.breaks) {
+      parts_.break_off(
+          end, packet.header.job, head.sequence,
+          is_write ? fabric::kViRdmaProtectionError : fabric::kViRemoteDescriptorError);
     }
-    if (end.breaks) parts_.break_off(end, from, status);
+  }
+
+  // Whether the write goes to memory that permits it; `remote`: where that is.
+  template <class Packet, class End>
+  bool may_write(const Packet& packet, const fabric::ViMessageHead& head, const End& end,
+                 fabric::ViPlace& remote) {
+    std::memcpy(&remote, packet.payload(), sizeof remote);
+    const auto* const memory = parts_.memory_of(end, remote.handle, remote.address, head.bytes);
+    return memory != nullptr && memory->writes && end.writes;
+  }
+  // A piece of a write without immediate data: each is looked up by itself.
+  template <class End>
+  void write(PacketId id, const fabric::ViMessageHead& head, End& end) {
+    parts_.ni.charge(Step::descriptor);
+    const auto& packet = parts_.ni.packet(id);
+    fabric::ViPlace remote{};
+    if (!may_write(packet, head, end, remote)) {
+      // Unreliable virtual interfaces go on, and all pieces of the write come here then.
+      if (end.breaks || head.offset == 0) {
+        turn_away(packet, head, end, fabric::ViTold::write_refused);
+      }
+      return parts_.over(id);
+    }
+    const std::uint32_t data = packet.header.client.size - Parts::before_data(packet);
+    ++parts_.ni.counters().packets_received;
+    parts_.ni.counters().bytes_received += data;
+    if (data == 0) return on_landed(id);
+    parts_.land(id, Parts::name_of(head.queue, head.connection), end, Parts::before_data(packet),
+                {remote.address + head.offset, remote.handle, data});
   }
 
   // What the descriptor says, and what is wrong with it.
@@ -202,7 +228,7 @@ class ViaReceives {
     event.status = status | fabric::kViOpReceive;
     parts_.complete(end, event, message.token, message.head.immediate);
     if (end.breaks && !end.broken) {
-      parts_.break_off(end, message.from, fabric::kViRemoteDescriptorError);
+      parts_.break_off(end, message.from, message.head.sequence, fabric::kViRemoteDescriptorError);
     }
   }
 
@@ -228,7 +254,13 @@ class ViaReceives {
     }
     ++parts_.ni.counters().packets_received;
     parts_.ni.counters().bytes_received += data;
-    if (data > 0) scatter(id, name, end, message, data);
+    const std::uint32_t at = Parts::before_data(packet);
+    if (data > 0 && message.is_write) {
+      parts_.land(id, name, end, at,
+                  {message.remote.address + message.got, message.remote.handle, data});
+    } else if (data > 0) {
+      parts_.scatter(id, name, end, at, message.descriptor, 0, message.segments, message.got);
+    }
     message.got += data;
     if (message.got == head.bytes) {
       finish(name, end, message);
@@ -242,47 +274,6 @@ class ViaReceives {
     }
     return parts_.memory_of(end, message.remote.handle, message.remote.address,
                             message.head.bytes) != nullptr;
-  }
-  // Moves the data of a piece; what goes elsewhere than its last bytes as packets of its own.
-  template <class End>
-  void scatter(PacketId id, std::uint32_t name, const End& end, const Incoming& message,
-               std::uint32_t data) {
-    std::uint32_t at = Parts::before_data(parts_.ni.packet(id));
-    const std::uint32_t last = at + data;
-    const auto land = [&](const fabric::ViSegment& part) {
-      const auto* const memory = parts_.memory_of(end, part.handle, part.address, part.length);
-      parts_.translate(*memory, part.address, part.length);
-      PacketId leaving = id;
-      if (at + part.length == last) {
-        parts_.ni.packet(id).page_bytes = static_cast<std::uint16_t>(at);
-      } else {
-        leaving = fragment(id, name, at, part.length);
-      }
-      auto& packet = parts_.ni.packet(leaving);
-      packet.cookie = part.address;
-      packet.operand = part.handle;
-      parts_.ni.charge(Step::dma_program);
-      parts_.ni.charge(Step::dma_queue);
-      parts_.ni.land_rdma(leaving);
-      at += part.length;
-    };
-    if (message.is_write) {
-      land({message.remote.address + message.got, message.remote.handle, data});
-    } else {
-      parts_.for_bytes(message.descriptor, 0, message.segments, message.got, data, land);
-    }
-  }
-  PacketId fragment(PacketId id, std::uint32_t name, std::uint32_t at, std::uint32_t bytes) {
-    const PacketId made = parts_.ni.make_scratch(bytes);
-    auto& packet = parts_.ni.packet(made);
-    const auto& whole = parts_.ni.packet(id);
-    packet.source = static_cast<std::uint8_t>(fabric::ViOp::fragment);
-    packet.place = packet.to = whole.to;
-    packet.peer = whole.peer;
-    packet.header.client.size = bytes;
-    packet.header.client.words[0] = name;
-    std::memcpy(packet.payload(), whole.payload() + at, bytes);
-    return made;
   }
   // Its data is on its way to memory, and what is written now comes behind that.
   template <class End>

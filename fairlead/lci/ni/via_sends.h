@@ -1,5 +1,6 @@
 // Sends of virtual interfaces in a control program (VIA 1.0): a token from a doorbell, the
 // descriptor that it names, its data gathered by DMA into packets, and its status when it is over.
+// An RDMA read sends what it asks for, and its descriptor says where the answer belongs.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -21,6 +22,7 @@ class ViaSends {
  public:
   using PacketId = std::uint32_t;
   using Parts = ViaMessageParts<Hardware, Packets>;
+  using ViOp = fabric::ViOp;
   // Pieces of messages that are in NI memory, and have not left.
   static constexpr std::uint32_t kStagedMax = 8;
 
@@ -86,13 +88,37 @@ class ViaSends {
   }
   // The other side has it in memory.
   void arrived_there(const fabric::ViMessageHead& head) {
-    for (auto& [id, message] : messages_) {
-      if (message.queue == head.queue && message.token.connection == head.connection &&
-          message.token.sequence == head.sequence) {
-        message.has_arrived = true;
-        return finish(id);
-      }
+    const auto found = find(head, false);
+    if (found == messages_.end()) return;
+    found->second.has_arrived = true;
+    finish(found->first);
+  }
+  // A piece of what was read, from the other side of a connection that goes on.
+  void read_data_came(PacketId id, const fabric::ViMessageHead& head) {
+    const auto found = find(head, true);
+    const std::uint32_t data = parts_.ni.packet(id).header.client.size;
+    const bool good = found != messages_.end() && found->second.all_made &&
+                      found->second.under_way == 0 && head.bytes == found->second.bytes &&
+                      head.offset == found->second.got && data <= head.bytes - head.offset;
+    if (!good) return parts_.over(id);
+    Message& message = found->second;
+    auto* const end = end_of(message);  // there is one: it goes on
+    if (!parts_.permits(found->first, *end, 1, message.segments, head.offset, data)) {
+      parts_.over(id);
+      return fail(found->first, message, *end, fabric::kViProtectionError);
     }
+    ++parts_.ni.counters().packets_received;
+    parts_.ni.counters().bytes_received += data;
+    message.got += data;
+    if (data > 0) {
+      parts_.scatter(id, Parts::name_of(head.queue, head.connection), *end, 0, found->first, 1,
+                     message.segments, head.offset);
+    } else {
+      parts_.over(id);
+    }
+    if (message.got < message.bytes) return;
+    message.has_arrived = true;
+    finish(found->first);
   }
 
   // At the end of each turn: pieces that there is room for.
@@ -110,8 +136,6 @@ class ViaSends {
   }
 
  private:
-  using ViOp = fabric::ViOp;
-
   struct Message {
     fabric::ViToken token{};
     std::uint32_t place = 0;
@@ -120,18 +144,33 @@ class ViaSends {
     std::uint32_t bytes = 0;
     std::uint32_t made = 0;       // of these, in packets
     std::uint32_t under_way = 0;  // packets that have not left
-    std::uint32_t segments = 0;   // behind the address segment of a write
+    std::uint32_t got = 0;        // of a read
+    std::uint32_t segments = 0;   // with the address segment of RDMA
     std::uint32_t immediate = 0;
-    fabric::ViSegment remote{};  // of a write with immediate data
-    bool is_write = false;
+    fabric::ViSegment remote{};  // of RDMA
+    ViOp op = ViOp::message;
     bool has_immediate = false;
-    bool is_read = false;   // its descriptor
-    bool all_made = false;  // into packets
-    bool has_arrived = false;
+    bool is_read = false;      // its descriptor
+    bool all_made = false;     // into packets
+    bool has_arrived = false;  // in the other side's memory, or what was read in this one's
 
-    std::uint32_t first() const { return is_write ? 1 : 0; }
-    std::uint32_t op() const { return is_write ? fabric::kViOpRdmaWrite : 0; }
+    bool reads() const { return op == ViOp::read; }
+    bool is_rdma() const { return op != ViOp::message; }
+    std::uint32_t first() const { return is_rdma() ? 1 : 0; }
+    // That its packets carry.
+    std::uint32_t data() const { return reads() ? 0 : bytes; }
+    std::uint32_t op_status() const {
+      return reads() ? fabric::kViOpRdmaRead : is_rdma() ? fabric::kViOpRdmaWrite : 0;
+    }
   };
+
+  auto find(const fabric::ViMessageHead& head, bool reads) {
+    return std::find_if(messages_.begin(), messages_.end(), [&](const auto& each) {
+      const Message& message = each.second;
+      return message.queue == head.queue && message.token.connection == head.connection &&
+             message.token.sequence == head.sequence && message.reads() == reads;
+    });
+  }
 
   auto* end_of(const Message& message) {
     auto* const end = parts_.ni.vi_table().end(message.queue);
@@ -143,18 +182,20 @@ class ViaSends {
   template <class End>
   std::uint32_t look_at(PacketId id, Message& message, const End& end) {
     const fabric::ViControl its = parts_.control(id);
-    const bool is_rdma = (its.control & fabric::kViOpMask) != 0;
-    message.is_write = (its.control & fabric::kViOpMask) == fabric::kViOpWrite;
+    const std::uint16_t op = its.control & fabric::kViOpMask;
+    if (op > fabric::kViOpRead) return fabric::kViFormatError;
+    message.op = op == fabric::kViOpRead    ? ViOp::read
+                 : op == fabric::kViOpWrite ? ViOp::message_write
+                                            : ViOp::message;
     message.has_immediate = (its.control & fabric::kViImmediate) != 0;
     message.immediate = its.immediate;
     message.segments = its.segments;
-    if (is_rdma && its.segments == 0) return fabric::kViFormatError;
-    if (is_rdma && !message.is_write && message.has_immediate) return fabric::kViFormatError;
-    if (is_rdma) message.remote = parts_.segment(id, 0);
-    const std::uint64_t bytes = parts_.bytes_of(id, is_rdma ? 1 : 0, message.segments);
+    if (message.is_rdma() && its.segments == 0) return fabric::kViFormatError;
+    // Unreliable virtual interfaces do not read.
+    if (message.reads() && (message.has_immediate || !end.breaks)) return fabric::kViFormatError;
+    if (message.is_rdma()) message.remote = parts_.segment(id, 0);
+    const std::uint64_t bytes = parts_.bytes_of(id, message.first(), message.segments);
     if (bytes > end.transfer_max) return fabric::kViLengthError;
-    // RDMA without immediate data comes in packets (via_rdma.h).
-    if (is_rdma && !(message.is_write && message.has_immediate)) return fabric::kViFormatError;
     message.bytes = static_cast<std::uint32_t>(bytes);
     return parts_.permits(id, end, message.first(), message.segments, 0, bytes)
                ? 0
@@ -172,14 +213,14 @@ class ViaSends {
       finish(id);
       return true;
     }
-    const std::uint32_t bytes = std::min(room(message), message.bytes - message.made);
+    const std::uint32_t bytes = std::min(room(message), message.data() - message.made);
     if (message.status == 0 &&
         !parts_.permits(id, *end, message.first(), message.segments, message.made, bytes)) {
       message.status = fabric::kViProtectionError;  // it was, when the descriptor was read
     }
     if (message.status == 0) {
       make_piece(id, message, *end, bytes);
-      if (message.made < message.bytes) return true;
+      if (message.made < message.data()) return true;
       message.all_made = true;
       queue_.pop_front();
       return true;
@@ -187,16 +228,21 @@ class ViaSends {
     // Those before it are over first.
     if (staged_ > 0) return false;
     queue_.pop_front();
-    tell(message, *end, message.status);
-    if (end->breaks && !end->broken) {
-      parts_.break_off(*end, Parts::name_of(end->peer_queue, end->peer_connection), 0);
-    }
-    drop(id);
+    fail(id, message, *end, message.status);
     return true;
   }
+  static std::uint32_t before_data(const Message& message) {
+    return message.is_rdma() ? sizeof(fabric::ViPlace) : 0;
+  }
   std::uint32_t room(const Message& message) const {
-    return parts_.ni.payload_max() -
-           (message.is_write ? std::uint32_t{sizeof(fabric::ViPlace)} : 0);
+    return parts_.ni.payload_max() - before_data(message);
+  }
+  // What is wrong with it breaks what is reliable.
+  template <class End>
+  void fail(PacketId id, const Message& message, End& end, std::uint32_t status) {
+    tell(message, end, status);
+    if (end.breaks && !end.broken) parts_.break_off(end);
+    drop(id);
   }
 
   template <class End>
@@ -209,16 +255,14 @@ class ViaSends {
     head.offset = message.made;
     head.bytes = message.bytes;
     head.immediate = message.immediate;
-    const std::uint32_t before = message.is_write ? sizeof(fabric::ViPlace) : 0;
-    const PacketId made = parts_.make_packet(
-        end, message.is_write ? ViOp::message_write : ViOp::message, head, before + bytes);
+    const PacketId made = parts_.make_packet(end, message.op, head, before_data(message) + bytes);
     auto& piece = parts_.ni.packet(made);
     if constexpr (Packets::kRetransmits) {
       pieces_[made] = id;
     } else {
       piece.origin = id;
     }
-    if (message.is_write) {
+    if (message.is_rdma()) {
       const fabric::ViPlace place{message.remote.address, message.remote.handle, 0};
       std::memcpy(piece.payload(), &place, sizeof place);
     }
@@ -269,7 +313,7 @@ class ViaSends {
     if (!message.all_made || message.under_way > 0) return;
     auto* const end = end_of(message);
     if (end == nullptr) return drop(id);
-    if (end->tells && !message.has_arrived) return;
+    if ((end->tells || message.reads()) && !message.has_arrived) return;
     tell(message, *end, 0);
     drop(id);
   }
@@ -279,7 +323,7 @@ class ViaSends {
     event.what = fabric::ViTold::sent;
     event.queue = static_cast<std::uint16_t>(message.queue);
     event.connection = message.token.connection;
-    event.status = status | message.op();
+    event.status = status | message.op_status();
     event.bytes = status == 0 ? message.bytes : 0;
     event.value = message.token.sequence;
     parts_.complete(end, event, message.token, message.immediate);

@@ -56,14 +56,12 @@ std::vector<std::uint32_t> nodes_of_ranks(const HostOptions& hosts) {
   return NodeMap::of_counts(counts).table();
 }
 
-// Each host is a node with one NI engine, or maps the job's memory.
+// Each host is a node, may have one NI engine, and may map the job's memory.
 Result<void> plan_nodes(const HostOptions& hosts, WorldOptions& world) {
-  if (!world.memory.empty()) {
-    if (world.ranks_per_node != 0) {
-      return Error{
-          fmt::format("--ranks-per-node: the ranks of a {} are its own; leave it out", hosts.noun)};
-    }
-    world.node_of = nodes_of_ranks(hosts);
+  world.node_of = nodes_of_ranks(hosts);
+  if (!world.memory.empty() && world.ranks_per_node != 0) {
+    return Error{
+        fmt::format("--ranks-per-node: the ranks of a {} are its own; leave it out", hosts.noun)};
   }
   if (world.lci != "nirx") return {};
   // Also what ranks of one node send each other goes by their engine.
@@ -73,7 +71,6 @@ Result<void> plan_nodes(const HostOptions& hosts, WorldOptions& world) {
     return Error{
         fmt::format("--ranks-per-node: every {} has one NI engine; leave it out", hosts.noun)};
   }
-  world.node_of = nodes_of_ranks(hosts);
   return {};
 }
 

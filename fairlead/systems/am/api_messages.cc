@@ -46,7 +46,7 @@ Head head_of(Kind kind, Form form, handler_t handler, std::size_t bytes) {
 }
 
 // A request, with its arguments.
-int send(ep_t endpoint, int index, const Head& head, const void* source, bool async) {
+int send(ep_t endpoint, int index, Head& head, const void* source, bool async) {
   Node* const node = Node::current();
   if (node == nullptr) return AM_ERR_NOT_INIT;
   const Turn turn(node->turns());

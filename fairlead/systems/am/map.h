@@ -24,6 +24,9 @@ constexpr ViqSize kViqSizes[kForms] = {{64, 80}, {8, 4096}, {1, 80 * 1024}};
 constexpr std::size_t kMapMediumMax = kViqSizes[1].bytes - kSlipFrontBytes - 4 * AM_ARGUMENTS_MAX;
 constexpr std::size_t kMapLongMax = kViqSizes[2].bytes - kSlipHeadMax;
 static_assert(kViqSizes[0].bytes >= kSlipFrontBytes + 4 * AM_ARGUMENTS_MAX);
+// Where each buffer begins at a multiple of 8 bytes, its data does (pad_bytes()).
+static_assert(kSlipFrontBytes % 8 == 0 && kViqSizes[0].bytes % 8 == 0 &&
+              kViqSizes[1].bytes % 8 == 0 && AM_ARGUMENTS_MAX % 2 == 0);
 
 // Bytes of buffers of a MAP: (4k + 1) M of each queue.
 constexpr std::size_t map_buffer_bytes() {

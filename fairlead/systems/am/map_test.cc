@@ -1,6 +1,8 @@
 // The sizes of a MAP, and messages in its buffers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fairlead/base/prng.h"
 #include "fairlead/systems/am/map.h"
 
@@ -42,6 +44,28 @@ TEST(Slip, WhatIsWrittenIsRead) {
       // Expect: one byte more or less is no message.
       EXPECT_FALSE(read_slip({buffer, bytes - 1}, 0).has_value());
       EXPECT_FALSE(bytes < sizeof buffer && read_slip({buffer, bytes + 1}, 0).has_value());
+    }
+  }
+}
+
+TEST(Slip, DataBeginsAtAMultipleOf8BytesWhateverTheNumberOfArguments) {
+  for (const Kind kind : {Kind::request, Kind::reply}) {
+    for (std::uint8_t argc = 0; argc <= AM_ARGUMENTS_MAX; ++argc) {
+      Head head;
+      head.kind = kind;
+      head.form = Form::medium;
+      head.argc = argc;
+      head.bytes = 8;
+      for (std::uint8_t i = 0; i < argc; ++i) head.args[i] = i + 1;
+      std::byte buffer[kSlipHeadMax + 8] = {};
+      const std::size_t front = write_slip(head, buffer);
+      EXPECT_EQ(front % 8, 0u) << int{argc};
+      const auto slip = read_slip({buffer, front + 8}, 0);
+      ASSERT_TRUE(slip.has_value());
+      EXPECT_EQ(slip->data.data(), buffer + front);
+      EXPECT_TRUE(std::equal(head.args, head.args + argc, slip->head.args));
+      // Expect: a buffer that ends before its data might begin is no message.
+      EXPECT_FALSE(read_slip({buffer, front - 1}, 0).has_value());
     }
   }
 }

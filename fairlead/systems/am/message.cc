@@ -17,14 +17,6 @@ bool take(std::span<const std::byte> from, std::size_t& at, T& value) {
   return true;
 }
 
-// Behind an odd number of arguments, so that a handler finds the data of a message at a multiple of
-// 8 bytes, as the Port has the packet's body.
-std::size_t pad_bytes(const Head& head) {
-  const bool is_seen = head.form == Form::medium && head.bytes > 0 && head.argc % 2 == 1 &&
-                       (head.kind == Kind::request || head.kind == Kind::reply);
-  return is_seen ? sizeof(std::int32_t) : 0;
-}
-
 bool makes_sense(const Head& head) {
   if (head.argc > AM_ARGUMENTS_MAX) return false;
   if (head.was == Kind::returned || head.was == Kind::piece) return false;

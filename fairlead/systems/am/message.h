@@ -73,6 +73,14 @@ inline bool has_source_offset(const Head& head) {
   return head.kind == Kind::get || (head.kind == Kind::returned && head.was == Kind::get);
 }
 
+// Behind an odd number of arguments, so that a handler finds the data of a message at a multiple of
+// 8 bytes, as what holds the message begins at one, and the rest of its head takes as many.
+inline std::size_t pad_bytes(const Head& head) {
+  const bool is_seen = head.form == Form::medium && head.bytes > 0 && head.argc % 2 == 1 &&
+                       (head.kind == Kind::request || head.kind == Kind::reply);
+  return is_seen ? sizeof(std::int32_t) : 0;
+}
+
 // Writes the head's part of the body; returns its bytes.
 std::size_t encode(const Head& head, std::byte* to);
 // The head of a packet, and how many bytes of its body that was. Nothing: no message looks so.

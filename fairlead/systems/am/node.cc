@@ -12,8 +12,6 @@ namespace {
 constexpr lci::Chan kChan = run::names_of(run::System::am).channels[0];
 constexpr lci::Chan kDeparturesChan = run::names_of(run::System::am).channels[1];
 constexpr std::size_t kEndpointsMax = 65536;
-// Polls that found nothing, after which a real rank lets others have the processor.
-constexpr std::uint32_t kPatience = 64;
 // A thread that waits in a job with several of them lets the others have a turn so often.
 constexpr Ps kTurn = microseconds(200);
 
@@ -139,6 +137,7 @@ void Node::remove(Bundle* bundle) {
     endpoint.reset();
   }
   last_ = nullptr;
+  last_bundle_ = nullptr;
   // What came for them goes back: they are no more.
   std::deque<Kept> kept = std::move(bundle->kept);
   std::erase_if(bundles_, [bundle](const auto& each) { return each.get() == bundle; });
@@ -165,6 +164,7 @@ void Node::move(Endpoint* endpoint, Bundle* to) {
 }
 
 bool Node::has(const Bundle* bundle) const {
+  if (bundle != nullptr && bundle == last_bundle_) return true;
   return std::any_of(bundles_.begin(), bundles_.end(),
                      [bundle](const auto& each) { return each.get() == bundle; });
 }
@@ -176,7 +176,7 @@ bool Node::has(const Endpoint* endpoint) const {
                      [endpoint](const auto& each) { return each.get() == endpoint; });
 }
 
-int Node::request(Endpoint* endpoint, int index, Head head, const void* data, bool async) {
+int Node::request(Endpoint* endpoint, int index, Head& head, const void* data, bool async) {
   if (index < 0 || static_cast<std::size_t>(index) >= endpoint->translations.size()) {
     return AM_ERR_BAD_ARG;
   }
@@ -244,22 +244,25 @@ int Node::run_kept(Bundle* bundle) {
 
 int Node::poll(Bundle* bundle) {
   int ran = 0;
+  last_bundle_ = bundle;
   if (maps_ != nullptr) {
     ran = maps_->poll(bundle);
   } else {
-    wire_.pump();
-    ran = run_kept(bundle);
+    // Most polls find nothing; they take as little time as can be.
+    if (!wire_.idle()) wire_.pump();
+    if (!bundle->kept.empty()) ran = run_kept(bundle);
     polled_ = bundle;
     ran += port_.poll();
     polled_ = nullptr;
     if (ran > 0 || !free_work_) {
-      empty_polls_ = 0;
-    } else if (++empty_polls_ >= kPatience) {
-      empty_polls_ = 0;
+      idle_.found_something();
+    } else if (idle_.found_nothing()) {
+      const Ps begin = port_.now();
       std::this_thread::yield();
+      idle_.yielded(port_.now() - begin);
     }
   }
-  return ran + tell_all_back(bundle);
+  return bundle->came_back.empty() ? ran : ran + tell_all_back(bundle);
 }
 
 int Node::tell_all_back(Bundle* bundle) {

@@ -10,6 +10,7 @@
 #include "fairlead/run/context.h"
 #include "fairlead/systems/am/departures.h"
 #include "fairlead/systems/am/endpoint.h"
+#include "fairlead/systems/am/idle_polls.h"
 #include "fairlead/systems/am/implementation.h"
 #include "fairlead/systems/am/maps.h"
 #include "fairlead/systems/am/message.h"
@@ -60,8 +61,9 @@ class Node {
   // Whether the token's handler runs now.
   bool has(const Token* token) const { return token != nullptr && token == running_; }
 
-  // Sends a request or get of the endpoint to a translation. Async: AM_ERR_NOT_SENT.
-  int request(Endpoint* endpoint, int index, Head head, const void* data, bool async);
+  // Sends a request or get of the endpoint to a translation, and says in `head` whose it is. Async:
+  // AM_ERR_NOT_SENT.
+  int request(Endpoint* endpoint, int index, Head& head, const void* data, bool async);
   // Sends a reply of the handler that runs.
   int reply(Token* token, Head head, const void* data);
   // Returns how many handlers ran, as far as is known: not 0 where one did.
@@ -134,10 +136,11 @@ class Node {
   std::vector<std::unique_ptr<Bundle>> bundles_;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;  // by number; null: freed
   Endpoint* last_ = nullptr;                          // that was found to be here
+  Bundle* last_bundle_ = nullptr;                     // as before, of polls
   Bundle* polled_ = nullptr;
   Token* running_ = nullptr;
   bool in_handler_ = false;
-  std::uint32_t empty_polls_ = 0;
+  IdlePolls idle_;
   std::map<Key, Assembly> assemblies_;
   std::map<Key, Assembly> coming_back_;  // by the Port; the key has the rank they were for
 };

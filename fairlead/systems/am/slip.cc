@@ -22,7 +22,9 @@ std::size_t write_slip(const Head& head, std::byte* to) {
     at += 16;
   }
   std::memcpy(to + at, head.args, sizeof(std::int32_t) * head.argc);
-  return at + sizeof(std::int32_t) * head.argc;
+  at += sizeof(std::int32_t) * head.argc;
+  std::memset(to + at, 0, pad_bytes(head));
+  return at + pad_bytes(head);
 }
 
 std::optional<Slip> read_slip(std::span<const std::byte> buffer, std::uint32_t immediate) {
@@ -52,7 +54,8 @@ std::optional<Slip> read_slip(std::span<const std::byte> buffer, std::uint32_t i
   if (is_get && head.form != Form::xfer) return std::nullopt;
   if (head.form == Form::plain && head.bytes > 0) return std::nullopt;
   std::size_t at = kSlipFrontBytes;
-  const std::size_t rest = (has_offsets(head) ? 16 : 0) + sizeof(std::int32_t) * head.argc;
+  const std::size_t rest =
+      (has_offsets(head) ? 16 : 0) + sizeof(std::int32_t) * head.argc + pad_bytes(head);
   if (buffer.size() - at < rest || buffer.size() - at - rest != head.data_bytes()) {
     return std::nullopt;
   }
@@ -62,7 +65,7 @@ std::optional<Slip> read_slip(std::span<const std::byte> buffer, std::uint32_t i
     at += 16;
   }
   std::memcpy(head.args, buffer.data() + at, sizeof(std::int32_t) * head.argc);
-  at += sizeof(std::int32_t) * head.argc;
+  at += sizeof(std::int32_t) * head.argc + pad_bytes(head);
   made.data = buffer.subspan(at);
   return made;
 }

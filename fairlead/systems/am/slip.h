@@ -28,7 +28,8 @@ inline std::uint32_t immediate_of(std::uint32_t credits, std::uint32_t status) {
   return credits | status << 16;
 }
 
-// Writes a message's head into a buffer; returns its bytes, at most kSlipHeadMax.
+// Writes a message's head into a buffer, with pad_bytes() behind the arguments; returns its bytes,
+// at most kSlipHeadMax.
 constexpr std::size_t kSlipHeadMax = kSlipFrontBytes + 4 * AM_ARGUMENTS_MAX + 16;
 std::size_t write_slip(const Head& head, std::byte* to);
 

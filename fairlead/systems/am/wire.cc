@@ -10,9 +10,8 @@ bool no_room(Post answer) { return answer == Post::again_credit || answer == Pos
 
 }  // namespace
 
-void Wire::send_all(Rank to, Head head, const std::byte* data) {
-  head.rank = to;
-  Item item{to, head, data, nullptr, 0, false};
+void Wire::send_all(Rank to, const Head& head, const std::byte* data) {
+  Item item = item_of(to, head, data);
   const std::deque<Item>& before = items_of(head);
   while (!before.empty() || !post(item)) {
     (void)port_.wait({.any_change = true, .what = "room for an Active Message"});
@@ -21,16 +20,14 @@ void Wire::send_all(Rank to, Head head, const std::byte* data) {
   }
 }
 
-void Wire::send_soon(Rank to, Head head, const std::byte* data) {
-  head.rank = to;
-  Item item{to, head, data, nullptr, 0, false};
+void Wire::send_soon(Rank to, const Head& head, const std::byte* data) {
+  Item item = item_of(to, head, data);
   if (items_of(head).empty() && post(item)) return;
   queue(item);
 }
 
-bool Wire::try_send(Rank to, Head head, const std::byte* data) {
-  head.rank = to;
-  Item item{to, head, data, nullptr, 0, false};
+bool Wire::try_send(Rank to, const Head& head, const std::byte* data) {
+  Item item = item_of(to, head, data);
   if (!items_of(head).empty()) return false;
   if (post(item)) return true;
   if (!item.begun) return false;
@@ -82,30 +79,41 @@ bool Wire::post(Item& item) {
     return true;
   }
   do {
-    std::byte front[kHeadBytesMax];
-    Head part = head;
-    if (item.begun) {
-      part.kind = Kind::piece;
-      part.bytes = static_cast<std::uint32_t>(item.sent);
-    }
-    const std::size_t room = port_.caps(item.to).mtu_bytes - encode(part, front);
-    const std::size_t size = std::min(room, bytes - item.sent);
-    const Post answer = post_packet(item, part, item.data + item.sent, size);
+    const Post answer =
+        item.begun ? post_packet(item, piece_of(item)) : post_packet(item, item.head);
     if (no_room(answer)) return false;
     if (answer != Post::done && answer != Post::pending) {
       owner_.lost(owner_.context, item.to, head, item.data);
       return true;
     }
     item.begun = true;
-    item.sent += size;
   } while (item.sent < bytes);
   return true;
 }
 
-Post Wire::post_packet(const Item& item, const Head& head, const std::byte* data,
-                       std::size_t bytes) {
+Head Wire::piece_of(const Item& item) {
+  Head piece = item.head;
+  piece.kind = Kind::piece;
+  piece.bytes = static_cast<std::uint32_t>(item.sent);
+  return piece;
+}
+
+Post Wire::post_packet(Item& item, const Head& head) {
   std::byte front[kHeadBytesMax];
   const std::size_t front_bytes = encode(head, front);
+  const std::byte* const data = item.data + item.sent;
+  const std::size_t left = item.head.data_bytes() - item.sent;
+  const std::size_t bytes =
+      left == 0 ? 0 : std::min<std::size_t>(port_.caps(item.to).mtu_bytes - front_bytes, left);
+  const Post answer = post_bytes(item, head, {front, front_bytes}, {data, bytes});
+  if (answer == Post::done || answer == Post::pending) item.sent += bytes;
+  return answer;
+}
+
+Post Wire::post_bytes(const Item& item, const Head& head, std::span<const std::byte> front,
+                      std::span<const std::byte> data) {
+  const std::size_t front_bytes = front.size();
+  const std::size_t bytes = data.size();
   const lci::Words words = {first_word(head), head.to | std::uint32_t{head.from} << 16, head.bytes,
                             head.rank};
   const lci::Lane lane = lane_of(item.head);
@@ -114,18 +122,18 @@ Post Wire::post_packet(const Item& item, const Head& head, const std::byte* data
   if (front_bytes + bytes <= inline_max) {
     std::byte small[kHeadBytesMax + 256];
     if (bytes == 0) {
-      return port_.send_small({item.to}, chan_, lane, words, {front, front_bytes}, flags);
+      return port_.send_small({item.to}, chan_, lane, words, front, flags);
     }
     if (front_bytes + bytes <= sizeof small) {
-      std::copy_n(front, front_bytes, small);
-      std::copy_n(data, bytes, small + front_bytes);
+      std::copy_n(front.data(), front_bytes, small);
+      std::copy_n(data.data(), bytes, small + front_bytes);
       return port_.send_small({item.to}, chan_, lane, words, {small, front_bytes + bytes}, flags);
     }
   }
   lci::Packet* const packet = port_.alloc({item.to}, lane, front_bytes + bytes, lci::kNoBlock);
   if (packet == nullptr) return Post::again_buffer;
-  std::copy_n(front, front_bytes, port_.body(packet).data());
-  const Piece piece{data, bytes};
+  std::copy_n(front.data(), front_bytes, port_.body(packet).data());
+  const Piece piece{data.data(), bytes};
   const Post answer =
       port_.send(packet, chan_, words, front_bytes, {&piece, bytes > 0 ? 1u : 0u}, nullptr, flags);
   if (answer != Post::done && answer != Post::pending) port_.release(packet);

@@ -38,12 +38,12 @@ class Wire {
 
   // Data: read before return, or copied.
   // Waits until all of it is sent; handlers may run meanwhile. Not in an upcall or a handler.
-  void send_all(Rank to, Head head, const std::byte* data);
+  void send_all(Rank to, const Head& head, const std::byte* data);
   // What has no room is copied and follows by itself.
-  void send_soon(Rank to, Head head, const std::byte* data);
+  void send_soon(Rank to, const Head& head, const std::byte* data);
   // Sends as send() does, or returns false and sends nothing where not even the first packet has
   // room.
-  bool try_send(Rank to, Head head, const std::byte* data);
+  bool try_send(Rank to, const Head& head, const std::byte* data);
 
   // Sends what it can of what waits. Not in an upcall.
   void pump();
@@ -61,9 +61,18 @@ class Wire {
   };
   static constexpr std::int64_t kRetryUs = 2;
 
+  static Item item_of(Rank to, const Head& head, const std::byte* data) {
+    Item made{to, head, data, nullptr, 0, false};
+    made.head.rank = to;
+    return made;
+  }
   // False: no room, nothing more can be sent on its lane now.
   bool post(Item& item);
-  Post post_packet(const Item& item, const Head& head, const std::byte* data, std::size_t bytes);
+  static Head piece_of(const Item& item);
+  // One packet, with as much of the item's data as there is room for.
+  Post post_packet(Item& item, const Head& head);
+  Post post_bytes(const Item& item, const Head& head, std::span<const std::byte> front,
+                  std::span<const std::byte> data);
   void queue(Item& item);
   void come_back_later();
   std::deque<Item>& items_of(const Head& head) {

@@ -322,7 +322,7 @@ void Core::read_slots(bool first) {
 }
 
 bool Core::reads_in_order(Rank rank) const {
-  return (port_.caps(rank).flags & (lci::kRemoteCopy | lci::kMappable)) == 0;
+  return (port_.caps(rank).flags & lci::kOrderedGet) != 0;
 }
 
 void Core::keep_twin(PageId page) {

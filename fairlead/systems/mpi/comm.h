@@ -17,6 +17,7 @@
 namespace fairlead::mpi {
 
 struct Board;
+class CommNodes;
 struct NetworkGroup;
 struct SharedPieces;
 
@@ -44,6 +45,14 @@ struct Comm {
   bool board_copies = false;    // with a board: members may copy from and to each other's memory
   std::uint32_t schedules = 0;  // made so far (collectives/schedule.h)
   std::shared_ptr<NetworkGroup> network;  // collectives/network.h; nullptr: not settled
+  // collectives/nodes.h; nullptr: collectives need not know the members' nodes, if settled.
+  std::shared_ptr<const CommNodes> nodes;
+  bool nodes_settled = false;
+  // The members on this rank's node where they have a board (collectives/node_board.h) and all
+  // together have none; nullptr: not so, if settled. It shares context and name with `whole`.
+  std::shared_ptr<Comm> here;
+  bool here_settled = false;
+  Comm* whole = nullptr;  // of `here`: what it is a part of
   // collectives/shared_reduction.h, and the pieces that went through it.
   SharedPieces* shared = nullptr;
   std::uint64_t shared_count = 0;

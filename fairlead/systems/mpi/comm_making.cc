@@ -145,6 +145,8 @@ Comm* same_members(Process& process, const Comm& parent, std::uint32_t context,
   made->name = name;
   made->members = parent.members;
   made->ranks = parent.ranks;
+  made->nodes = parent.nodes;
+  made->nodes_settled = parent.nodes_settled;
   return made;
 }
 

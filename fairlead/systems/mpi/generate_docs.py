@@ -44,6 +44,14 @@ that is not over when its call returns. It does not under `MPI_THREAD_MULTIPLE`,
 operation of the program's, which runs in calls only. Where the program did not compute for
 50 us, collectives go on in calls only until it does (one in eighteen is looked at).
 
+Where several ranks share a node and others do not, `MPI_Barrier`, `MPI_Bcast`, `MPI_Reduce`,
+`MPI_Allreduce` and `MPI_Allgather`, in all their forms, go first in each node, then between one
+rank of each, then in each node again; long vectors go around a ring from node to node
+(`--explain=collectives` has the sizes). Every communicator knows which of its ranks share a node.
+An operation that does not commute is combined in rank order: where the ranks of a node do not
+follow each other in the communicator, its operands travel as if each rank had a node of its own.
+The bits of a floating-point sum depend on which ranks share a node; they are the same in every run.
+
 `fairlead run --profile` measures the calls of a program, `--check` looks for what is wrong with
 them ([user guide](user-guide.md#where-an-mpi-programs-time-goes)); under another launcher the
 variables `FAIRLEAD_MPI_PROFILE` and `FAIRLEAD_MPI_CHECK` do. Both see what goes through the `MPI_`

@@ -60,7 +60,7 @@ void Core::run_move(void* argument) {
   core.processes.thread_ended();
 }
 
-void Core::stream_replicate(const StreamHead& head, const Bytes& body) {
+void Core::stream_replicate(const StreamHead& head, std::span<const std::byte> body) {
   ++counts.moves;
   if (owner_of(head.object) == self()) {
     Instance* const instance = find(head.object);
@@ -74,7 +74,7 @@ void Core::stream_replicate(const StreamHead& head, const Bytes& body) {
     return;
   }
   const Type& type = program.types()[head.type];
-  void* const state = type.make(body.view());
+  void* const state = type.make(body);
   if (state == nullptr || find(head.object) != nullptr) {
     malformed(owner_of(head.object), "move of an object");
   }

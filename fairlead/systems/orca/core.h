@@ -99,9 +99,9 @@ struct Core : Host {
 
   // --- Replicas, by the ordered stream (replica.cc).
   static void on_stream(void* self, panda::Incoming message);
-  void run_stream(panda::Incoming& message, const StreamHead& head);
-  void stream_create(const StreamHead& head, const Bytes& body, Pending* process);
-  void stream_operation(const StreamHead& head, Bytes&& body, Pending* process);
+  void run_stream(panda::Incoming&& message, const StreamHead& head);
+  void stream_create(const StreamHead& head, std::span<const std::byte> body, Pending* process);
+  void stream_operation(const StreamHead& head, Invocation&& invocation);
   static void on_report(void* self, panda::Incoming message);
 
   // --- Adaptive objects (adaptive.cc).
@@ -113,7 +113,7 @@ struct Core : Host {
   // At the owner, after an operation.
   void consider(Instance& instance);
   static void run_move(void* move);
-  void stream_replicate(const StreamHead& head, const Bytes& body);
+  void stream_replicate(const StreamHead& head, std::span<const std::byte> body);
   void stream_gather(const StreamHead& head);
   void report_reads(Instance& instance);
 

@@ -42,6 +42,8 @@ Result<void> run(run::Context& context, const Program& program, const Options& o
   context.began(run::System::orca);
   Core& core =
       context.set_state(run::System::orca, std::make_unique<Core>(context, panda, program));
+  panda.gather(kInvoke);
+  panda.gather(kStream);
   panda.serve_calls(kInvoke, {&Core::on_invoke, &core});
   panda.serve(kStream, {&Core::on_stream, &core});
   panda.serve(kReport, {&Core::on_report, &core});

@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "fairlead/base/post.h"
@@ -52,10 +54,26 @@ class Pendings {
 // One that this rank executes.
 struct Invocation {
   const Operation* operation = nullptr;  // nullptr: the object is to go
+  // The parameters: these bytes, or those of `block`, which are the message's.
   Bytes parameters;
   // Who hears of the result: a process here, a caller elsewhere, or nobody.
   Pending* process = nullptr;
   panda::Token caller;
+  panda::Incoming message{};
+  std::span<const std::byte> block{};
+
+  std::span<const std::byte> given() const { return block.empty() ? parameters.view() : block; }
+  // What is left of a message: kept where it has a block of its own, else copied, as packets must
+  // not wait for a guard.
+  void take_parameters(panda::Incoming&& from) {
+    block = from.block();
+    if (!block.empty()) {
+      message = std::move(from);
+      return;
+    }
+    const std::size_t size = from.size();
+    from.pop(parameters.extend(size), size);
+  }
 };
 
 // Invocations at one object whose guards did not hold when they came: continuations, none of which

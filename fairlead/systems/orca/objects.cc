@@ -35,7 +35,7 @@ Guards::Attempt Core::attempt(Instance& instance, Invocation& invocation) {
   const Operation& operation = *invocation.operation;
   Bytes result;
   running = &operation;
-  const Ran ran = operation.run(instance.state.get(), invocation.parameters.view(), result);
+  const Ran ran = operation.run(instance.state.get(), invocation.given(), result);
   running = nullptr;
   if (ran == Ran::must_wait) return Guards::Attempt::waits;
   answer(invocation, ran == Ran::done ? Status::done : Status::malformed, result);

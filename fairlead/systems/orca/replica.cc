@@ -17,7 +17,7 @@ void Core::on_stream(void* self, panda::Incoming message) {
   }
   // First, for answers that it brings about tell of it.
   core.horizon.reach(core.panda.order() + 1);
-  core.run_stream(message, head);
+  core.run_stream(std::move(message), head);
   core.horizon.release([&core](Deferred&& waiting) {
     if (waiting.process != nullptr) {
       waiting.process->finish(Status::done);
@@ -29,22 +29,23 @@ void Core::on_stream(void* self, panda::Incoming message) {
   });
 }
 
-void Core::run_stream(panda::Incoming& message, const StreamHead& head) {
-  Pending* const process = message.source() == self() ? pendings.take(head.slot) : nullptr;
-  Bytes body;
-  const std::size_t size = message.size();
-  message.pop(body.extend(size), size);
+void Core::run_stream(panda::Incoming&& message, const StreamHead& head) {
+  const Rank source = message.source();
+  Pending* const process = source == self() ? pendings.take(head.slot) : nullptr;
+  Invocation body{nullptr, {}, process, {}};
+  body.take_parameters(std::move(message));
   switch (static_cast<StreamKind>(head.kind)) {
     case StreamKind::create:
-      if (message.source() != owner_of(head.object)) malformed(message.source(), "creation");
-      return stream_create(head, body, process);
+      if (source != owner_of(head.object)) malformed(source, "creation");
+      return stream_create(head, body.given(), process);
     case StreamKind::operation:
-      return stream_operation(head, std::move(body), process);
+      return stream_operation(head, std::move(body));
     case StreamKind::replicate:
     case StreamKind::gather:
-      if (message.source() != owner_of(head.object)) malformed(message.source(), "move");
-      head.kind == static_cast<std::uint32_t>(StreamKind::replicate) ? stream_replicate(head, body)
-                                                                     : stream_gather(head);
+      if (source != owner_of(head.object)) malformed(source, "move");
+      head.kind == static_cast<std::uint32_t>(StreamKind::replicate)
+          ? stream_replicate(head, body.given())
+          : stream_gather(head);
       break;
     case StreamKind::count:
       break;
@@ -52,9 +53,10 @@ void Core::run_stream(panda::Incoming& message, const StreamHead& head) {
   if (process != nullptr) process->finish(Status::done);
 }
 
-void Core::stream_create(const StreamHead& head, const Bytes& body, Pending* process) {
+void Core::stream_create(const StreamHead& head, std::span<const std::byte> body,
+                         Pending* process) {
   const Type& type = program.types()[head.type];
-  void* const state = type.make(body.view());
+  void* const state = type.make(body);
   if (state == nullptr || find(head.object) != nullptr) {
     malformed(owner_of(head.object), "creation");
   }
@@ -62,9 +64,8 @@ void Core::stream_create(const StreamHead& head, const Bytes& body, Pending* pro
   if (process != nullptr) process->finish(Status::done);
 }
 
-void Core::stream_operation(const StreamHead& head, Bytes&& body, Pending* process) {
+void Core::stream_operation(const StreamHead& head, Invocation&& invocation) {
   Instance* const instance = find(head.object);
-  Invocation invocation{nullptr, {}, process, {}};
   // Gone or single by now, in the stream's order: nobody executes it, and who sent it asks again.
   if (instance == nullptr || !instance->replicated) return answer(invocation, Status::moved, {});
   if (head.operation != kDestroy) {
@@ -74,9 +75,8 @@ void Core::stream_operation(const StreamHead& head, Bytes&& body, Pending* proce
     }
     invocation.operation = &instance->type.operations[head.operation];
     ++instance->writes;
-    if (owner_of(head.object) == self()) instance->balance.write(process != nullptr);
+    if (owner_of(head.object) == self()) instance->balance.write(invocation.process != nullptr);
   }
-  invocation.parameters = std::move(body);
   execute(*instance, std::move(invocation));
 }
 

@@ -36,8 +36,7 @@ void Core::serve(Request&& request) {
   if (instance->replicated) return refuse(request.token, Status::moved);
   Invocation invocation{
       destroys ? nullptr : &instance->type.operations[head.operation], {}, nullptr, request.token};
-  const std::size_t size = request.message.size();
-  request.message.pop(invocation.parameters.extend(size), size);
+  invocation.take_parameters(std::move(request.message));
   execute(*instance, std::move(invocation));
 }
 

@@ -80,6 +80,12 @@ void Panda::serve_calls(Service service, CallHandler handler) {
   core_->schedule();
 }
 
+void Panda::gather(Service service) {
+  const Core::Guard guard(*core_);
+  core_->check_service(service);
+  core_->pool.gather(service);
+}
+
 int Panda::poll() {
   Core& core = *core_;
   std::uint64_t before = 0;

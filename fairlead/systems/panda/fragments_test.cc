@@ -85,6 +85,43 @@ TEST_F(FragmentsTest, InOrder) {
   }
 }
 
+TEST_F(FragmentsTest, OfAServiceThatGathers) {
+  pool.gather(kService);
+  EXPECT_EQ(arrive(first(0, 250), 100), Verdict::part);
+  // Expect: no packet is kept; nothing is lost where the same comes twice
+  EXPECT_EQ(port.packets, 0);
+  EXPECT_EQ(arrive(first(0, 250), 100), Verdict::duplicate);
+  EXPECT_EQ(arrive(more(0, 1, 250), 100), Verdict::part);
+  EXPECT_EQ(arrive(more(0, 2, 250), 50), Verdict::whole);
+  ASSERT_EQ(whole.size(), 1u);
+  EXPECT_EQ(port.packets, 0);
+  EXPECT_EQ(pool.block(*whole[0]).size(), 250u);
+  std::vector<std::byte> bytes(120);
+  pool.pop(*whole[0], bytes.data(), 120);
+  // Expect: what is left, in one piece; the first duplicate took seven of the pattern's steps
+  const std::span<const std::byte> rest = pool.block(*whole[0]);
+  ASSERT_EQ(rest.size(), 130u);
+  for (std::size_t i = 0; i < 250; ++i) {
+    const std::size_t packet = i < 100 ? 0 : i / 100 + 1;
+    ASSERT_EQ(i < 120 ? bytes[i] : rest[i - 120], static_cast<std::byte>(1 + 7 * packet + i % 100));
+  }
+  pool.skip(*whole[0], 130);
+  EXPECT_TRUE(pool.block(*whole[0]).empty());
+}
+
+// Those of one packet, answers, other services and those too long to be gathered stay in packets.
+TEST_F(FragmentsTest, ThatDoNotGather) {
+  pool.gather(kService);
+  EXPECT_EQ(arrive(first(0, 100), 100), Verdict::whole);
+  EXPECT_EQ(arrive(first(1, 150, Kind::answer), 100), Verdict::part);
+  EXPECT_EQ(arrive(more(1, 1, 150), 50), Verdict::whole);
+  EXPECT_EQ(arrive(first(2, 150, Kind::message, kService + 1), 100), Verdict::part);
+  EXPECT_EQ(arrive(more(2, 1, 150), 50), Verdict::whole);
+  EXPECT_EQ(arrive(first(3, kGatheredBytesMax + 1), 100), Verdict::part);
+  EXPECT_EQ(port.packets, 6);
+  for (Received* const each : whole) EXPECT_TRUE(pool.block(*each).empty());
+}
+
 // Sources, and the two ways of one source, are apart.
 TEST_F(FragmentsTest, OfSeveralStreamsBetweenEachOther) {
   EXPECT_EQ(arrive(first(0, 150), 100, 3), Verdict::part);

@@ -66,6 +66,10 @@ void Incoming::skip(std::size_t size) {
   received_->pool->skip(*received_, size);
 }
 
+std::span<const std::byte> Incoming::block() const {
+  return received_ == nullptr ? std::span<const std::byte>{} : received_->pool->block(*received_);
+}
+
 void Incoming::clear() {
   if (received_ == nullptr) return;
   received_->pool->give(received_);

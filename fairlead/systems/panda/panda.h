@@ -40,6 +40,7 @@ constexpr Service kServices = 64;
 constexpr std::size_t kHeaderBytesMax = 48;  // all headers of a message together
 constexpr std::size_t kPiecesMax = 32;       // I/O vector of a message
 constexpr std::size_t kMessageBytesMax = std::size_t{1} << 30;
+constexpr std::size_t kGatheredBytesMax = std::size_t{32} << 20;
 
 enum class Flavour : std::uint8_t { single_threaded, multi_threaded };
 
@@ -101,6 +102,9 @@ class Incoming {
   std::span<const std::byte> front() const;
   // Passes `size` bytes over.
   void skip(std::size_t size);
+  // All that is left, where it lies in a block of the message's own (Panda::gather), until clear():
+  // it holds no packet of the Port, so that it may be kept for any time. Empty: it lies in packets.
+  std::span<const std::byte> block() const;
   // Gives the packets back to the Port.
   void clear();
 
@@ -157,6 +161,12 @@ class Panda {
   // waits, up to 1 MiB a service, beyond which the job ends naming the service.
   void serve(Service service, Handler handler);
   void serve_calls(Service service, CallHandler handler);
+
+  // Messages and calls of this service that take several packets are copied into a block of their
+  // own packet by packet, while others are still under way, and not at the end: for those whose
+  // data would be copied anyway. Longer ones than kGatheredBytesMax stay in packets. Before the
+  // first of them arrives.
+  void gather(Service service);
 
   // To one rank (itself included), reliable and in order per destination and service. Returns when
   // the message's memory may be reused. Waits for room except inside a handler, where what has no

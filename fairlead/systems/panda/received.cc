@@ -21,6 +21,8 @@ Received* ReceivedPool::take(Rank source, const Head& head, bool via_group) {
   message->kind = head.kind();
   message->via_group = via_group;
   message->early = false;
+  message->gathers = gathering_.test(head.service()) && head.kind() != Kind::answer &&
+                     head.size <= kGatheredBytesMax;
   message->extra = head.extra;
   message->size = message->left = head.size;
   message->arrived = 0;
@@ -34,6 +36,7 @@ Keep ReceivedPool::append(Received& message, lci::Packet* packet, std::span<cons
   const bool whole = message.arrived == 0 && data.size() == message.size;
   message.arrived += data.size();
   if (data.empty()) return Keep::no;
+  if (message.gathers && !whole) return append_to_own(message, data);
   if (whole && data.size() <= kSmallBytes) {
     std::memcpy(message.small, data.data(), data.size());
     message.chunks.push_back({nullptr, {message.small, data.size()}});
@@ -41,6 +44,16 @@ Keep ReceivedPool::append(Received& message, lci::Packet* packet, std::span<cons
   }
   message.chunks.push_back({packet, data});
   return Keep::yes;
+}
+
+Keep ReceivedPool::append_to_own(Received& message, std::span<const std::byte> data) {
+  if (message.own == nullptr) {
+    message.own = std::make_unique_for_overwrite<std::byte[]>(message.size);
+    message.chunks.push_back({nullptr, {message.own.get(), message.size}});
+  }
+  port_.charge({.working_set_bytes = message.size, .copied_bytes = data.size()});
+  std::memcpy(message.own.get() + message.arrived - data.size(), data.data(), data.size());
+  return Keep::no;
 }
 
 void ReceivedPool::fill(Received& message, const Message& from) {
@@ -125,6 +138,11 @@ std::span<const std::byte> ReceivedPool::front(Received& message) {
     have += part;
   }
   return {message.joined, wanted};
+}
+
+std::span<const std::byte> ReceivedPool::block(const Received& message) const {
+  if (message.own == nullptr || message.left == 0) return {};
+  return message.chunks.front().data.subspan(message.at);
 }
 
 }  // namespace fairlead::panda

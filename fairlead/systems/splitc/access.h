@@ -60,22 +60,27 @@ inline View& view() {
 
 // As View::at(), by the shortest way, which only jobs have whose heaps are all mapped: an access is
 // compared with the rank's limit, which others close when they want to be served, and nothing is
-// counted (bench/splitc_loops.cc). nullptr: View::at() may know.
-inline std::byte* at(std::uint32_t rank, std::uint64_t offset, std::size_t bytes) {
+// counted (bench/splitc_loops.cc). `within`: the offset from kHeapBegin on, as it is compared, and
+// as the long way takes it: a loop has one number of both. `place`: where the bytes are, not to be
+// compared with nullptr once more. False: View::at() may know.
+[[nodiscard]] inline bool at(std::uint32_t rank, std::uint64_t within, std::size_t bytes,
+                             std::byte*& place) {
   const ShortWay way = short_way();
   const auto upper = static_cast<std::uint64_t>(way >> 64);
   auto* const limit =
       reinterpret_cast<std::uint64_t*>(upper & ((std::uint64_t{1} << kPlaceBits) - 1));
   if (bytes > kShortBytes || rank >= upper >> kPlaceBits) [[unlikely]] {
-    return nullptr;
+    return false;
   }
-  if (offset - kHeapBegin >= std::atomic_ref<std::uint64_t>(*limit).load(std::memory_order_relaxed))
+  if (within >= std::atomic_ref<std::uint64_t>(*limit).load(std::memory_order_relaxed))
       [[unlikely]] {
-    return nullptr;
+    return false;
   }
   // What is read at one access is read again at the next one.
   std::atomic_signal_fence(std::memory_order_acq_rel);
-  return reinterpret_cast<std::byte* const*>(static_cast<std::uint64_t>(way))[rank] + offset;
+  auto* const bases = reinterpret_cast<std::byte* const*>(static_cast<std::uint64_t>(way));
+  place = bases[rank] + kHeapBegin + within;
+  return true;
 }
 
 // Operations on any bytes of any heap, by the long way. A place outside the heap ends the job with

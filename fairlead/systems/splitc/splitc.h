@@ -58,7 +58,8 @@ void poll();
 namespace far {
 
 template <Plain T>
-[[gnu::noinline]] T read(std::uint32_t rank, std::uint64_t offset) {
+[[gnu::noinline, gnu::cold]] T read(std::uint32_t rank, std::uint64_t within) {
+  const std::uint64_t offset = access::kHeapBegin + within;
   T value;
   if (const std::byte* const at = access::view().at(rank, offset, sizeof value)) {
     std::memcpy(&value, at, sizeof value);
@@ -68,7 +69,8 @@ template <Plain T>
   return value;
 }
 template <Plain T>
-[[gnu::noinline]] void write(std::uint32_t rank, std::uint64_t offset, T value) {
+[[gnu::noinline, gnu::cold]] void write(std::uint32_t rank, std::uint64_t within, T value) {
+  const std::uint64_t offset = access::kHeapBegin + within;
   if (std::byte* const at = access::view().at(rank, offset, sizeof value)) {
     std::memcpy(at, &value, sizeof value);
   } else {
@@ -76,7 +78,8 @@ template <Plain T>
   }
 }
 template <Plain T>
-[[gnu::noinline]] void put(std::uint32_t rank, std::uint64_t offset, T value) {
+[[gnu::noinline, gnu::cold]] void put(std::uint32_t rank, std::uint64_t within, T value) {
+  const std::uint64_t offset = access::kHeapBegin + within;
   if (std::byte* const at = access::view().at(rank, offset, sizeof value)) {
     std::memcpy(at, &value, sizeof value);
   } else {
@@ -84,7 +87,8 @@ template <Plain T>
   }
 }
 template <Plain T>
-[[gnu::noinline]] void get(T* to, std::uint32_t rank, std::uint64_t offset) {
+[[gnu::noinline, gnu::cold]] void get(T* to, std::uint32_t rank, std::uint64_t within) {
+  const std::uint64_t offset = access::kHeapBegin + within;
   if (const std::byte* const at = access::view().at(rank, offset, sizeof *to)) {
     std::memcpy(to, at, sizeof *to);
   } else {
@@ -101,9 +105,10 @@ template <Plain T>
 // --- One value. read and write return when it is done. ---
 template <Plain T>
 T read(global_ptr<T> from) {
-  const std::byte* const at = access::at(from.rank(), from.offset(), sizeof(T));
-  if (at == nullptr) [[unlikely]] {
-    return far::read<T>(from.rank(), from.offset());
+  const std::uint64_t within = from.offset() - access::kHeapBegin;
+  std::byte* at = nullptr;
+  if (!access::at(from.rank(), within, sizeof(T), at)) [[unlikely]] {
+    return far::read<T>(from.rank(), within);
   }
   T value;
   std::memcpy(&value, at, sizeof value);
@@ -111,27 +116,30 @@ T read(global_ptr<T> from) {
 }
 template <Plain T>
 void write(global_ptr<T> to, const std::type_identity_t<T>& value) {
-  std::byte* const at = access::at(to.rank(), to.offset(), sizeof value);
-  if (at == nullptr) [[unlikely]] {
-    return far::write<T>(to.rank(), to.offset(), value);
+  const std::uint64_t within = to.offset() - access::kHeapBegin;
+  std::byte* at = nullptr;
+  if (!access::at(to.rank(), within, sizeof value, at)) [[unlikely]] {
+    return far::write<T>(to.rank(), within, value);
   }
   std::memcpy(at, &value, sizeof value);
 }
 // Begins a read; `to` has the value after sync().
 template <Plain T>
 void get(T* to, global_ptr<T> from) {
-  const std::byte* const at = access::at(from.rank(), from.offset(), sizeof *to);
-  if (at == nullptr) [[unlikely]] {
-    return far::get<T>(to, from.rank(), from.offset());
+  const std::uint64_t within = from.offset() - access::kHeapBegin;
+  std::byte* at = nullptr;
+  if (!access::at(from.rank(), within, sizeof *to, at)) [[unlikely]] {
+    return far::get<T>(to, from.rank(), within);
   }
   std::memcpy(to, at, sizeof *to);
 }
 // Begins a write, done after sync(). The value is copied.
 template <Plain T>
 void put(global_ptr<T> to, const std::type_identity_t<T>& value) {
-  std::byte* const at = access::at(to.rank(), to.offset(), sizeof value);
-  if (at == nullptr) [[unlikely]] {
-    return far::put<T>(to.rank(), to.offset(), value);
+  const std::uint64_t within = to.offset() - access::kHeapBegin;
+  std::byte* at = nullptr;
+  if (!access::at(to.rank(), within, sizeof value, at)) [[unlikely]] {
+    return far::put<T>(to.rank(), within, value);
   }
   std::memcpy(at, &value, sizeof value);
 }

@@ -130,8 +130,10 @@ void move_own(void* mine, const Place& place, std::size_t bytes, bool writes, co
 
 // Where an access finds it without the long way, static variables included; nullptr: it does not.
 std::byte* near(const Place& place, std::uint64_t offset, std::size_t bytes) {
-  std::byte* const shortest = access::at(place.rank, offset, bytes);
-  return shortest != nullptr ? shortest : access::view().at(place.rank, offset, bytes);
+  std::byte* shortest = nullptr;
+  return access::at(place.rank, offset - access::kHeapBegin, bytes, shortest)
+             ? shortest
+             : access::view().at(place.rank, offset, bytes);
 }
 
 void load(void* to, const void* from, std::size_t bytes, const char* call) {

@@ -64,9 +64,10 @@ int fairlead_splitc_main(int argc, char** argv, int (*splitc_main)(int, char**))
 #define __sc_address(bits) ((bits) & ((1UL << __sc_place_bits) - 1))
 #define __sc_short_bytes 64
 
-/* Where the place can be loaded and stored by itself; NULL: by a call. */
-__attribute__((__unused__)) static __inline__ void* __sc_at(const void* place,
-                                                            unsigned long bytes) {
+/* Whether the place can be loaded and stored by itself, at `*here`; 0: by a call. A pointer that is
+ * NULL or not would be compared once more at each access. */
+__attribute__((__unused__)) static __inline__ int __sc_at(const void* place, unsigned long bytes,
+                                                          char** here) {
   const FairleadSplitcWay way = fairlead_splitc_short_way();
   const unsigned long upper = (unsigned long)(way >> 64);
   const unsigned long bits = (unsigned long)place;
@@ -79,37 +80,38 @@ __attribute__((__unused__)) static __inline__ void* __sc_at(const void* place,
     return 0;
   }
   __atomic_signal_fence(__ATOMIC_ACQ_REL);
-  return ((char* const*)(unsigned long)way)[rank] + __sc_page + offset;
+  *here = ((char* const*)(unsigned long)way)[rank] + __sc_page + offset;
+  return 1;
 }
 
 /* On the shortest way no address of the value is taken, so that it stays in a register. */
-#define __sc_read(place)                                               \
-  ({                                                                   \
-    __auto_type __sc_p = &(place);                                     \
-    __typeof__(*__sc_p) __sc_v;                                        \
-    const void* __sc_here = __sc_at(__sc_p, sizeof __sc_v);            \
-    if (__builtin_expect(__sc_here != 0, 1)) {                         \
-      __builtin_memcpy((void*)&__sc_v, __sc_here, sizeof __sc_v);      \
-    } else {                                                           \
-      __typeof__(*__sc_p) __sc_w;                                      \
-      fairlead_splitc_read((void*)&__sc_w, __sc_p, sizeof __sc_w);     \
-      __builtin_memcpy((void*)&__sc_v, (void*)&__sc_w, sizeof __sc_v); \
-    }                                                                  \
-    __sc_v;                                                            \
+#define __sc_read(place)                                                   \
+  ({                                                                       \
+    __auto_type __sc_p = &(place);                                         \
+    __typeof__(*__sc_p) __sc_v;                                            \
+    char* __sc_here;                                                       \
+    if (__builtin_expect(__sc_at(__sc_p, sizeof __sc_v, &__sc_here), 1)) { \
+      __builtin_memcpy((void*)&__sc_v, __sc_here, sizeof __sc_v);          \
+    } else {                                                               \
+      __typeof__(*__sc_p) __sc_w;                                          \
+      fairlead_splitc_read((void*)&__sc_w, __sc_p, sizeof __sc_w);         \
+      __builtin_memcpy((void*)&__sc_v, (void*)&__sc_w, sizeof __sc_v);     \
+    }                                                                      \
+    __sc_v;                                                                \
   })
-#define __sc_with_value(call, place, value)                            \
-  ({                                                                   \
-    __auto_type __sc_p = &(place);                                     \
-    __typeof__(*__sc_p) __sc_v = (value);                              \
-    void* __sc_here = __sc_at(__sc_p, sizeof __sc_v);                  \
-    if (__builtin_expect(__sc_here != 0, 1)) {                         \
-      __builtin_memcpy(__sc_here, (void*)&__sc_v, sizeof __sc_v);      \
-    } else {                                                           \
-      __typeof__(*__sc_p) __sc_w;                                      \
-      __builtin_memcpy((void*)&__sc_w, (void*)&__sc_v, sizeof __sc_w); \
-      call((void*)__sc_p, (void*)&__sc_w, sizeof __sc_w);              \
-    }                                                                  \
-    __sc_v;                                                            \
+#define __sc_with_value(call, place, value)                                \
+  ({                                                                       \
+    __auto_type __sc_p = &(place);                                         \
+    __typeof__(*__sc_p) __sc_v = (value);                                  \
+    char* __sc_here;                                                       \
+    if (__builtin_expect(__sc_at(__sc_p, sizeof __sc_v, &__sc_here), 1)) { \
+      __builtin_memcpy(__sc_here, (void*)&__sc_v, sizeof __sc_v);          \
+    } else {                                                               \
+      __typeof__(*__sc_p) __sc_w;                                          \
+      __builtin_memcpy((void*)&__sc_w, (void*)&__sc_v, sizeof __sc_w);     \
+      call((void*)__sc_p, (void*)&__sc_w, sizeof __sc_w);                  \
+    }                                                                      \
+    __sc_v;                                                                \
   })
 #define __sc_write(place, value) __sc_with_value(fairlead_splitc_write, place, value)
 #define __sc_put(place, value) __sc_with_value(fairlead_splitc_put, place, value)

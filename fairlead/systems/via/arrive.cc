@@ -23,25 +23,17 @@ Keep Core::data_came(void* self, lci::Packet*, const lci::Arrival& arrival) {
   if (is_answer != (arrival.lane == lci::Lane::reply)) return Keep::no;
   switch (head.kind) {
     case DataKind::send:
+    case DataKind::write:
       core.message_came(*vi, head, arrival.data);
       break;
-    case DataKind::write:
-    case DataKind::read: {
-      const bool is_read = head.kind == DataKind::read;
-      if (core.moved_by_ni(*vi, is_read, head.has_immediate)) {
-        core.refused_came(*vi, head, arrival.data);
-      } else if (is_read) {
-        core.read_came(*vi, head, arrival.data);
-      } else {
-        core.message_came(*vi, head, arrival.data);
-      }
+    case DataKind::read:
+      core.read_came(*vi, head, arrival.data);
       break;
-    }
     case DataKind::read_data:
       core.read_data_came(*vi, head, arrival.data);
       break;
     case DataKind::done:
-      core.done_came(*vi, head);
+      core.done_came(*vi);
       break;
     case DataKind::broken:
       core.break_off(*vi, VIP_ERROR_CONN_LOST,
@@ -230,8 +222,9 @@ void Core::read_came(Vi& vi, const DataHead& head, std::span<const std::byte> bo
 Posted* Core::awaiting(Vi& vi, bool is_read) {
   for (std::size_t i = vi.send.told; i < vi.send.next; ++i) {
     Posted& each = vi.send.posted[i];
-    const bool fits = is_read || !(each.by_ni || each.handed);
-    if (each.state == Posted::State::left && each.shape.is_read() == is_read && fits) return &each;
+    if (each.state == Posted::State::left && each.shape.is_read() == is_read && !each.handed) {
+      return &each;
+    }
   }
   return nullptr;
 }
@@ -255,14 +248,18 @@ void Core::read_data_came(Vi& vi, const DataHead& head, std::span<const std::byt
     return fail(vi, *posted, status);
   }
   posted->moved += static_cast<std::uint32_t>(data.size());
-  if (!work_.is_free() && !posted->by_ni) {
+  if (!work_.is_free()) {
     port_.charge({.working_set_bytes = head.bytes, .copied_bytes = data.size()});
   }
   if (posted->moved < posted->shape.bytes) return;
   posted->state = Posted::State::done;
+  read_done(vi);
+}
+
+void Core::read_done(Vi& vi) {
   --vi.reads;
   settle(vi, false);
-  // What a fence held back goes on outside of this upcall.
+  // What waited for it goes on outside of this upcall.
   if (vi.state == VIP_STATE_CONNECTED && vi.send.next < vi.send.posted.size() && !vi.stalled) {
     vi.stalled = true;
     stalled_.push_back(vi.index);
@@ -270,9 +267,8 @@ void Core::read_data_came(Vi& vi, const DataHead& head, std::span<const std::byt
   }
 }
 
-void Core::done_came(Vi& vi, const DataHead& head) {
-  Posted* const posted =
-      head.has_immediate ? written_by_ni(vi, head.immediate) : awaiting(vi, false);
+void Core::done_came(Vi& vi) {
+  Posted* const posted = awaiting(vi, false);
   if (posted == nullptr) return refuse(vi, VIP_ERROR_CONN_LOST, VIP_STATUS_TRANSPORT_ERROR);
   posted->state = Posted::State::done;
   settle(vi, false);
@@ -282,7 +278,7 @@ void Core::acknowledge(Vi& vi, std::uint16_t count) {
   for (std::size_t i = vi.send.told; i < vi.send.next; ++i) {
     Posted& each = vi.send.posted[i];
     const bool there = static_cast<std::int16_t>(each.sequence - count) < 0;
-    if (each.state == Posted::State::left && !each.shape.is_read() && !each.by_ni && there) {
+    if (each.state == Posted::State::left && !each.shape.is_read() && !each.handed && there) {
       each.state = Posted::State::done;
     }
   }

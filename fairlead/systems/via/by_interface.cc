@@ -1,6 +1,6 @@
-// VIs whose messages the network interfaces move by themselves, where they know virtual interfaces
-// (lci::ViRdma) and the other side is on another node: what is posted is handed to them as it is,
-// and they say what has become of it.
+// VIs whose messages and RDMA the network interfaces move by themselves, where they know virtual
+// interfaces (lci::ViRdma) and the other side is on another node: what is posted is handed to them
+// as it is, and they say what has become of it.
 #include <cstddef>
 
 #include "fairlead/systems/via/core.h"
@@ -21,6 +21,7 @@ static_assert(offsetof(VIP_DATA_SEGMENT, Handle) == offsetof(lci::ViSegment, han
               offsetof(VIP_ADDRESS_SEGMENT, Handle) == offsetof(lci::ViSegment, handle));
 static_assert(VIP_CONTROL_OP_MASK == fabric::kViOpMask &&
               VIP_CONTROL_OP_RDMAWRITE == fabric::kViOpWrite &&
+              VIP_CONTROL_OP_RDMAREAD == fabric::kViOpRead &&
               VIP_CONTROL_IMMEDIATE == fabric::kViImmediate &&
               VIP_CONTROL_RESERVED == fabric::kViReserved);
 static_assert(VIP_STATUS_DONE == fabric::kViDone &&
@@ -33,9 +34,21 @@ static_assert(VIP_STATUS_DONE == fabric::kViDone &&
 static_assert(VIP_STATUS_OP_RECEIVE == fabric::kViOpReceive &&
               VIP_STATUS_OP_RDMA_WRITE == fabric::kViOpRdmaWrite &&
               VIP_STATUS_OP_REMOTE_RDMA_WRITE == fabric::kViOpRemoteWrite &&
+              VIP_STATUS_OP_RDMA_READ == fabric::kViOpRdmaRead &&
               VIP_STATUS_IMMEDIATE == fabric::kViHasImmediate);
 
 }  // namespace
+
+void Core::opened(VIP_MEM_HANDLE handle, const Region& region) {
+  const VIP_MEM_ATTRIBUTES& its = region.attributes;
+  const Ptag* const ptag = ptags.find(its.Ptag);
+  if (rdma_ == nullptr || ptag == nullptr) return;
+  rdma_->allow({handle, ptag->index, region.base, region.bytes, its.EnableRdmaWrite != VIP_FALSE,
+                its.EnableRdmaRead != VIP_FALSE});
+}
+void Core::closed(VIP_MEM_HANDLE handle, const Region& region) {
+  if (rdma_ != nullptr && region.attributes.Ptag != nullptr) rdma_->forbid(handle);
+}
 
 std::uint32_t Core::segments_max() const {
   return rdma_ == nullptr ? kSegmentsMax : fabric::kViSegmentsMax;
@@ -143,18 +156,13 @@ lci::ViToken Core::token_of(const Vi& vi, const Posted& posted) const {
           vi.connection};
 }
 
-// RDMA without immediate data takes no receive: rdma.cc. What is wrong with a descriptor the
-// interface finds in its turn.
-bool Core::sent_by_interface(const Vi& vi, const Posted& posted) const {
-  return vi.by_interface &&
-         (posted.status != 0 || !posted.shape.is_rdma() || posted.shape.has_immediate());
-}
-
+// What is wrong with a descriptor the interface finds in its turn.
 void Core::send_by_interface(Vi& vi, Posted& posted) {
   posted.handed = true;
   posted.status = 0;
   posted.sequence = vi.next_sequence++;
   posted.state = Posted::State::left;
+  if (posted.shape.is_read()) ++vi.reads;
   ++vi.send.next;
   rdma_->post_send(vi.queue, token_of(vi, posted));
 }
@@ -190,13 +198,20 @@ void Core::told(Vi& vi, const lci::ViEvent& event) {
            VIP_STATUS_OP_REMOTE_RDMA_WRITE);
       if (vi.reliable()) break_off(vi, std::nullopt, VIP_STATUS_TRANSPORT_ERROR, std::nullopt);
       return;
-    case lci::ViTold::broken: {
-      // On level 2 the message that broke it has been told of as sent.
-      const std::uint32_t status = event.status == 0 ? VIP_STATUS_TRANSPORT_ERROR
-                                   : vi.tells()      ? event.status
-                                                     : 0;
-      return break_off(vi, VIP_ERROR_CONN_LOST, status, std::nullopt);
-    }
+    case lci::ViTold::read_refused:
+      tell(vi.nic, VIP_ERROR_RDMAR_PROT, VIP_RESOURCE_VI, &vi, nullptr, nullptr,
+           VIP_STATUS_OP_RDMA_READ);
+      return break_off(vi, std::nullopt, VIP_STATUS_TRANSPORT_ERROR, std::nullopt);
+    case lci::ViTold::broken:
+      if (event.status == 0) {
+        return break_off(vi, VIP_ERROR_CONN_LOST, VIP_STATUS_TRANSPORT_ERROR, std::nullopt);
+      }
+      // On level 2 a message that broke it has been told of as sent before, but not a read.
+      if (Posted* const its = handed_send(vi, event.value); its != nullptr) {
+        its->status |= event.status;
+        its->state = Posted::State::done;
+      }
+      return break_off(vi, VIP_ERROR_CONN_LOST, 0, std::nullopt);
   }
 }
 
@@ -217,23 +232,28 @@ void Core::told_received(Vi& vi, const lci::ViEvent& event) {
   settle(vi, true);
 }
 
-void Core::told_sent(Vi& vi, const lci::ViEvent& event) {
+Posted* Core::handed_send(Vi& vi, std::uint32_t number) {
   for (std::size_t i = vi.send.told; i < vi.send.next; ++i) {
     Posted& each = vi.send.posted[i];
     const bool is_it = each.handed && each.state == Posted::State::left &&
-                       each.sequence == static_cast<std::uint16_t>(event.value);
-    if (!is_it) continue;
-    each.state = Posted::State::done;
-    each.moved = event.bytes;
-    each.status |= event.status & VIP_STATUS_ERROR_MASK;
-    each.counted = event.entry != 0;
-    each.overrun = event.overrun;
-    if (vi.reliable() && (event.status & VIP_STATUS_ERROR_MASK) != 0) {
-      return break_off(vi, std::nullopt, 0, std::nullopt);
-    }
-    return settle(vi, false);
+                       each.sequence == static_cast<std::uint16_t>(number);
+    if (is_it) return &each;
   }
-  skip_entry(event);
+  return nullptr;
+}
+
+void Core::told_sent(Vi& vi, const lci::ViEvent& event) {
+  Posted* const its = handed_send(vi, event.value);
+  if (its == nullptr) return skip_entry(event);
+  its->state = Posted::State::done;
+  its->moved = event.bytes;
+  its->status |= event.status & VIP_STATUS_ERROR_MASK;
+  its->counted = event.entry != 0;
+  its->overrun = event.overrun;
+  if (vi.reliable() && (event.status & VIP_STATUS_ERROR_MASK) != 0) {
+    return break_off(vi, std::nullopt, 0, std::nullopt);
+  }
+  its->shape.is_read() ? read_done(vi) : settle(vi, false);
 }
 
 }  // namespace fairlead::via

@@ -98,7 +98,6 @@ void Core::connect(Vi& vi, ViName peer, std::uint32_t peer_queue,
   vi.peer_queue = peer_queue;
   vi.peer_attributes = attributes;
   vi.next_sequence = 0;
-  vi.next_rdma = 0;
   vi.expected = 0;
   vi.newest = 0;
   vi.came = 0;

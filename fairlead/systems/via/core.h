@@ -1,6 +1,6 @@
 // One rank's provider of VIs over its Port: the objects, what is under way, and what other ranks
 // send. connect.cc makes and ends connections, send.cc moves what was posted, arrive.cc what comes;
-// where network interfaces know virtual interfaces, these do both (by_interface.cc, rdma.cc).
+// where network interfaces know virtual interfaces, these do both (by_interface.cc).
 #pragma once
 #include <array>
 #include <cstddef>
@@ -42,7 +42,8 @@ class Core {
   run::Context& context() { return context_; }
   lci::Port& port() { return port_; }
   Memory& memory() { return memory_; }
-  // --- rdma.cc: network interfaces that know virtual interfaces are told of registered memory.
+  // --- by_interface.cc: network interfaces that know virtual interfaces are told of registered
+  // memory.
   void opened(VIP_MEM_HANDLE handle, const Region& region);
   void closed(VIP_MEM_HANDLE handle, const Region& region);
   // A VI is destroyed: what it sent and is late does not leave by its queue any more.
@@ -211,7 +212,6 @@ class Core {
   void close_to_interface(Vi& vi);
   void hand_over(const Vi& vi, const Posted& receive);
   lci::ViToken token_of(const Vi& vi, const Posted& posted) const;
-  bool sent_by_interface(const Vi& vi, const Posted& posted) const;
   void send_by_interface(Vi& vi, Posted& posted);
   static lci::ViEntries entries_of(const Queue& queue);
   void number_entries(Queue& queue);
@@ -219,14 +219,8 @@ class Core {
   void told(Vi& vi, const lci::ViEvent& event);
   void told_received(Vi& vi, const lci::ViEvent& event);
   void told_sent(Vi& vi, const lci::ViEvent& event);
-
-  // --- rdma.cc
-  // Whether the network interfaces move such RDMA between this VI and the other one.
-  bool moved_by_ni(const Vi& vi, bool is_read, bool has_immediate) const;
-  lci::RdmaHead rdma_head(const Vi& vi, const Posted& posted) const;
-  // A network interface has refused what the other side asked for.
-  void refused_came(Vi& vi, const DataHead& head, std::span<const std::byte> body);
-  Posted* written_by_ni(Vi& vi, std::uint32_t number);
+  // The send of that number that the interface has; nullptr: it has none.
+  static Posted* handed_send(Vi& vi, std::uint32_t number);
 
   // --- arrive.cc
   void message_came(Vi& vi, const DataHead& head, std::span<const std::byte> body);
@@ -239,7 +233,9 @@ class Core {
   void refuse(Vi& vi, std::optional<VIP_ERROR_CODE> code, std::uint32_t status);
   void read_came(Vi& vi, const DataHead& head, std::span<const std::byte> body);
   void read_data_came(Vi& vi, const DataHead& head, std::span<const std::byte> data);
-  void done_came(Vi& vi, const DataHead& head);
+  // A read has been settled.
+  void read_done(Vi& vi);
+  void done_came(Vi& vi);
   // The other side has the messages before `count`: it may say so before what tells of each.
   void acknowledge(Vi& vi, std::uint16_t count);
   Posted* awaiting(Vi& vi, bool is_read);

@@ -61,11 +61,10 @@ struct Posted {
   VIP_DESCRIPTOR* descriptor = nullptr;
   VIP_MEM_HANDLE memory = 0;
   State state = State::waits;
-  bool told = false;           // its status is written
-  std::uint32_t status = 0;    // without VIP_STATUS_DONE
-  std::uint32_t moved = 0;     // bytes
-  std::uint16_t sequence = 0;  // of RDMA by the network interfaces: a number among those
-  bool by_ni = false;          // these move it, and the other side's provider does not see it
+  bool told = false;         // its status is written
+  std::uint32_t status = 0;  // without VIP_STATUS_DONE
+  std::uint32_t moved = 0;   // bytes
+  std::uint16_t sequence = 0;
   bool handed = false;   // the network interface has the descriptor, and says what becomes of it
   bool counted = false;  // it has written an entry of the completion queue
   bool overrun = false;  // it found no room there
@@ -107,7 +106,7 @@ struct Vi : Object {
   ViName peer_vi;
   VIP_VI_ATTRIBUTES peer_attributes{};
   std::uint32_t peer_queue = 0;  // as `queue`, of the other side
-  bool by_interface = false;     // the network interface moves messages
+  bool by_interface = false;     // the network interface moves messages and RDMA
   bool by_peers = false;         // asked for by VipConnectPeerRequest
   bool answered = false;         // the request was, by `answer`
   VIP_RETURN answer = VIP_SUCCESS;
@@ -116,7 +115,6 @@ struct Vi : Object {
   Discriminator remote;
 
   std::uint16_t next_sequence = 0;  // to be sent
-  std::uint16_t next_rdma = 0;      // by the network interfaces
   std::uint16_t expected = 0;       // levels 2 and 4: to come
   std::uint16_t newest = 0;         // level 1: that came, and which of the 32 up to it
   std::uint32_t came = 0;

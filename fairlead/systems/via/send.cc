@@ -21,8 +21,9 @@ std::uint32_t op_status(const Shape& shape) {
 }
 
 // Earlier RDMA reads are to be done first.
-bool is_fenced(const Vi& vi, const Shape& shape) {
-  return (shape.control & VIP_CONTROL_QFENCE) != 0 && vi.reads > 0;
+bool waits(const Vi& vi, const Shape& shape) {
+  const bool is_fenced = (shape.control & VIP_CONTROL_QFENCE) != 0 && vi.reads > 0;
+  return is_fenced || (shape.is_read() && vi.reads >= kReadsMax);
 }
 
 }  // namespace
@@ -174,12 +175,9 @@ bool Core::begin(Vi& vi, Posted& posted) {
     fail(vi, posted, 0);
     return false;
   }
-  if (is_fenced(vi, posted.shape)) return false;
-  if (posted.shape.is_read() && vi.reads >= kReadsMax) return false;
+  if (waits(vi, posted.shape)) return false;
   posted.state = Posted::State::moves;
-  posted.by_ni = posted.shape.is_rdma() &&
-                 moved_by_ni(vi, posted.shape.is_read(), posted.shape.has_immediate());
-  posted.sequence = posted.by_ni ? vi.next_rdma++ : vi.next_sequence++;
+  posted.sequence = vi.next_sequence++;
   return true;
 }
 
@@ -188,8 +186,8 @@ bool Core::push(Vi& vi) {
   while (vi.state == VIP_STATE_CONNECTED && vi.send.next < vi.send.posted.size()) {
     const std::size_t place = vi.send.next;
     Posted& posted = vi.send.posted[place];
-    if (posted.state == Posted::State::waits && sent_by_interface(vi, posted)) {
-      if (is_fenced(vi, posted.shape)) return true;
+    if (posted.state == Posted::State::waits && vi.by_interface) {
+      if (waits(vi, posted.shape)) return true;
       send_by_interface(vi, posted);
       continue;
     }
@@ -218,8 +216,8 @@ Core::Sent Core::send_piece(Vi& vi, Posted& posted) {
   RemotePlace place{posted.shape.remote.Data.AddressBits, posted.shape.remote.Handle, 0};
   std::array<Piece, kPiecesMax> pieces{};
   std::size_t count = 0;
-  if (is_write && !posted.by_ni) pieces[count++] = {&place, sizeof place};
-  const std::size_t before = posted.by_ni ? sizeof(lci::RdmaHead) : is_write ? sizeof place : 0;
+  if (is_write) pieces[count++] = {&place, sizeof place};
+  const std::size_t before = is_write ? sizeof place : 0;
   const std::uint32_t room = port_.caps(vi.peer).mtu_bytes - static_cast<std::uint32_t>(before);
   const std::uint32_t wanted = std::min(room, posted.shape.bytes - posted.moved);
   std::uint32_t bytes = 0;
@@ -246,9 +244,7 @@ Core::Sent Core::send_piece(Vi& vi, Posted& posted) {
   encode(head, words);
   const std::span<const Piece> all{pieces.data(), count};
   const Post answer =
-      posted.by_ni ? rdma_->send(lci::ViOp::write, vi.peer, vi.queue, rdma_head(vi, posted),
-                                 kDataChan, words, all)
-      : !vi.reliable() && loss_.any()
+      !vi.reliable() && loss_.any()
           ? post_lossy(vi, words, all)
           : post_bytes(vi.peer, kDataChan, lci::Lane::request, words, all, vi.queue);
   if (no_room(answer)) return Sent::no_room;
@@ -271,10 +267,8 @@ Core::Sent Core::send_read(Vi& vi, Posted& posted) {
   lci::Words words;
   encode(head, words);
   const Piece piece{&place, sizeof place};
-  const Post answer = posted.by_ni ? rdma_->send(lci::ViOp::read, vi.peer, vi.queue,
-                                                 rdma_head(vi, posted), kDataChan, words, {})
-                                   : post_bytes(vi.peer, kDataChan, lci::Lane::request, words,
-                                                {&piece, 1}, vi.queue);
+  const Post answer =
+      post_bytes(vi.peer, kDataChan, lci::Lane::request, words, {&piece, 1}, vi.queue);
   if (no_room(answer)) return Sent::no_room;
   if (!accepted(answer)) {
     lose(vi);

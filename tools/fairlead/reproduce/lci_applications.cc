@@ -82,10 +82,6 @@ Quantity relative(const Application& app, const char* platform, const Way& way) 
 
 Study table(const char* id, const char* title) { return {id, title, false, {}, {}, {}}; }
 
-StatementPlan says(const std::string& text, const char* section, std::vector<Order> orders) {
-  return {text, fmt::format("LCI paper, section {}", section), std::move(orders)};
-}
-
 void add_bars(Study& study, std::string_view row, const Way& way) {
   const Application& app = application(row);
   for (const PaperPlatform& platform : kLciPlatforms) {

@@ -66,11 +66,6 @@ std::string panel_id(const char* figure_id, const PaperPlatform& platform, const
   return fmt::format("{}-{}{}", figure_id, label, what);
 }
 
-// Every paragraph of the paper's text that speaks of a figure is a statement of it.
-StatementPlan says(const std::string& text, const char* section, std::vector<Order> orders) {
-  return {text, fmt::format("LCI paper, section {}", section), std::move(orders)};
-}
-
 class Throughputs {
  public:
   explicit Throughputs(const Sizes& sizes) : sizes_(sizes) {}

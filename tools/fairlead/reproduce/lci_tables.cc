@@ -174,6 +174,10 @@ Study table4() {
 
 std::vector<Study> lci_paper_tables() { return {table1(), table3(), table4()}; }
 
+StatementPlan says(const std::string& text, const char* section, std::vector<Order> orders) {
+  return {text, fmt::format("LCI paper, section {}", section), std::move(orders)};
+}
+
 std::string paper_name(const std::string& lci) { return lci == "gm" ? "GM" : "I-" + lci; }
 
 std::vector<Study> lci_paper_studies(bool quick) {
@@ -183,6 +187,7 @@ std::vector<Study> lci_paper_studies(bool quick) {
     for (Study& table : lci_paper_applications()) studies.push_back(std::move(table));
   }
   for (Study& figure : lci_paper_figures(quick)) studies.push_back(std::move(figure));
+  for (Study& table : lci_paper_interactions()) studies.push_back(std::move(table));
   return studies;
 }
 

@@ -114,14 +114,7 @@ Result<void> LanaiCommands::on_vi(const GateCommand& command, GateAnswer& answer
     host_.forget_vis();
     return {};
   }
-  if (op == LanaiOp::count_entries) {
-    const ViEntries entries = GateViEntries::read(command);
-    if (entries.number == 0 || entries.number > kViEntriesNumberMax || entries.room >> 31 != 0) {
-      return damaged("completion queue", command.b);
-    }
-    host_.count_entries(command.id, GateViEntries::of_receives(command), entries);
-    return {};
-  }
+  if (op == LanaiOp::count_entries) return count_entries(command);
   if (!vis_.contains(command.id)) return damaged("virtual interface", command.id);
   if (op == LanaiOp::connect_vi) {
     const ViEnd end = GateViEnd::read(command);
@@ -140,6 +133,23 @@ Result<void> LanaiCommands::on_vi(const GateCommand& command, GateAnswer& answer
     vis_.erase(command.id);
     host_.close_vi(command.id);
   }
+  return {};
+}
+
+// With the virtual interface 0 only the room is changed.
+Result<void> LanaiCommands::count_entries(const GateCommand& command) {
+  const ViEntries entries = GateViEntries::read(command);
+  if (entries.number == 0 || entries.number > kViEntriesNumberMax || entries.room >> 31 != 0 ||
+      command.b >> 48 != 0) {
+    return damaged("completion queue", command.b);
+  }
+  if (GateViEntries::unused(command) != 0 || entries.consumed % sizeof(std::uint32_t) != 0) {
+    return damaged("consumer index", command.a);
+  }
+  if (command.id != 0 && !vis_.contains(command.id)) {
+    return damaged("virtual interface", command.id);
+  }
+  host_.count_entries(command.id, GateViEntries::of_receives(command), entries);
   return {};
 }
 
@@ -218,9 +228,7 @@ Result<void> LanaiCommands::post(const GateCommand& command) {
     return damaged("virtual interface", packet.operand);
   }
   // What messages of virtual interfaces consist of is the NI's to make.
-  if (kind == PacketKind::data && packet.source > static_cast<std::uint8_t>(ViOp::read)) {
-    packet.source = static_cast<std::uint8_t>(ViOp::none);
-  }
+  if (kind == PacketKind::data) packet.source = static_cast<std::uint8_t>(ViOp::none);
   // The NI multicasts what its own host sends.
   if (to_group) packet.header.client.source = rank_;
   packet.received = false;

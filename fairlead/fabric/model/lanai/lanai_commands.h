@@ -51,6 +51,7 @@ class LanaiCommands final : public RankCommands {
 
   // Virtual interfaces, their memory and their connections.
   Result<void> on_vi(const GateCommand& command, GateAnswer& answer);
+  Result<void> count_entries(const GateCommand& command);
   Result<void> post(const GateCommand& command);
   Result<void> post_near(const GateCommand& command);
   Result<void> release(const GateCommand& command);

@@ -114,6 +114,57 @@ TEST_F(DamagedRank, VirtualInterfacesThatItDoesNotHaveAreRefused) {
   EXPECT_FALSE(execute(GateCommand{static_cast<std::uint32_t>(LanaiOp::allow), 1, 0, all, 1}).ok());
 }
 
+// With a program that looks at doorbells, as VIs need.
+class DamagedViRank : public DamagedRank {
+ protected:
+  DamagedViRank() {
+    static constexpr NiProgramCalls kLooks{.turn = [](void*, hw::NiWork) {},
+                                           .rung = [](void*, PacketId, Ps) {}};
+    machine_.ni(0).load(kLooks, this);
+  }
+  Result<void> count(std::uint32_t queue, std::uint64_t a, std::uint64_t b) {
+    return execute(GateCommand{static_cast<std::uint32_t>(LanaiOp::count_entries), queue, 0, a, b});
+  }
+  const ViTable::Entries* entries(std::uint16_t number) {
+    return machine_.ni(0).vi_table().entries(0, number);
+  }
+};
+
+TEST_F(DamagedViRank, CompletionQueuesThatCannotBeAreRefused) {
+  const std::uint64_t index = 0x7f00'0000'1000;
+  const auto queue = [](std::uint64_t number, std::uint64_t room) { return room | number << 32; };
+  const struct {
+    const char* what;
+    std::uint32_t vi;
+    std::uint64_t a;
+    std::uint64_t b;
+    bool good;
+  } all[] = {
+      {"the first number", 0, index, queue(1, 8), true},
+      {"the last number", 0, index, queue(kViEntriesNumberMax, 8), true},
+      {"the most room", 0, index, queue(1, INT32_MAX), true},
+      {"of receives", 0, index | std::uint64_t{1} << 63, queue(1, 8), true},
+      {"no number", 0, index, queue(0, 8), false},
+      {"a number that there is not", 0, index, queue(kViEntriesNumberMax + 1, 8), false},
+      {"one that has 16 bits of a good one", 0, index, queue(0x1'0001, 8), false},
+      {"more room than is counted", 0, index, queue(1, std::uint64_t{1} << 31), false},
+      {"an index across words", 0, index + 2, queue(1, 8), false},
+      {"an index beyond all memory", 0, index | std::uint64_t{1} << 50, queue(1, 8), false},
+      {"a virtual interface that is not its own", 7, index, queue(1, 8), false},
+  };
+  for (const auto& each : all) {
+    ASSERT_TRUE(execute(LanaiOp::forget_vis).ok());
+    EXPECT_EQ(count(each.vi, each.a, each.b).ok(), each.good) << each.what;
+    // Expect: the interface's table has what is good, and nothing else
+    const auto number = static_cast<std::uint16_t>(each.b >> 32);
+    EXPECT_EQ(entries(number) != nullptr, each.good) << each.what;
+  }
+  // Expect: room 0 takes it away
+  ASSERT_TRUE(count(0, index, queue(5, 8)).ok());
+  ASSERT_TRUE(count(0, index, queue(5, 0)).ok());
+  EXPECT_EQ(entries(5), nullptr);
+}
+
 TEST_F(DamagedRank, WhatItWroteOverAPacketsSizeDoesNotMatter) {
   NiPacket& mine = packet();
   const PacketId id = mine.id;

@@ -40,7 +40,7 @@ enum class LanaiOp : std::uint32_t {
   image,          // id: the buffer, a: 1 for a detached one; answer: id
   add_words,      // id: segment, a: count; answer: id of the first word
   open_vi,        // answer: id
-  count_entries,  // id: the virtual interface; GateViEntries
+  count_entries,  // not answered. id: the virtual interface, or 0; GateViEntries
 };
 
 // How ViMemory, ViEnd and ViToken travel in a command: addresses of processes have 47 bits.
@@ -105,6 +105,10 @@ struct GateViEntries {
             command.a & GateViMemory::kAddressMask};
   }
   static bool of_receives(const GateCommand& command) { return command.a >> 63 != 0; }
+  // Bits of `a` that mean nothing.
+  static std::uint64_t unused(const GateCommand& command) {
+    return command.a & ~(GateViMemory::kAddressMask | std::uint64_t{1} << 63);
+  }
 };
 struct GateViToken {
   static std::uint64_t a(const ViToken& token) {

@@ -189,8 +189,8 @@ class alignas(kCacheLine) NiHardware {
   void complete(std::uint32_t place);
   // An NI-made packet without payload.
   PacketId make_control(PacketKind kind, Peer peer) { return make(kind, peer, 0); }
-  // One with room for `bytes`, which fetch() reads from the address packet.cookie of the memory of
-  // the rank at packet.place, where it is a piece of what was read by RDMA.
+  // One with room for `bytes`, for the network. fetch() fills a piece of a message or of RDMA as it
+  // fills a fragment (make_scratch()).
   PacketId make_data(std::uint32_t bytes);
   // One with room for `bytes` that is no message's, for the program's own use; as fetch() fills a
   // descriptor (ViOp::send_token, receive_token) or a fragment: packet.fetch_bytes from the address

@@ -31,28 +31,21 @@ void NiHardware::move_rdma(const DmaRequest& done) {
   NiPacket& moved = packet(done.id);
   const std::uint32_t size = moved.header.client.size;
   const auto op = static_cast<ViOp>(moved.source);
-  const bool is_of_message = op >= ViOp::message && op <= ViOp::fragment;
   if (done.kind == DmaKind::rdma) {
     const std::byte* const from = moved.payload() + moved.page_bytes;
     const std::uint32_t bytes = size - moved.page_bytes;
-    const bool lands = !is_of_message || (is_registered(moved, moved.to, bytes) &&
-                                          is_connected(moved.to, moved.header.client.words[0]));
+    const bool lands = is_registered(moved, moved.to, bytes) &&
+                       is_connected(moved.to, moved.header.client.words[0]);
     if (lands) (void)memory_of(moved.to).write(moved.cookie, from, bytes);
     if (parts_.figures != nullptr && op != ViOp::fragment) [[unlikely]]
       parts_.figures->ends(done.id, parts_.engine.now(), stream_of(moved), moved.part);
     return;
   }
-  if (is_of_message && moved.holds == Holds::nothing) {
-    if (moved.fetch_bytes == 0 || !is_registered(moved, moved.place, moved.fetch_bytes)) return;
-    std::byte* const to = moved.payload() + moved.page_bytes;
-    (void)memory_of(moved.place).read(moved.cookie, to, moved.fetch_bytes);
-    return;
-  }
-  const bool reads = moved.holds == Holds::nothing &&
-                     moved.source == static_cast<std::uint8_t>(ViOp::read_data) &&
-                     moved.header.client.kind == PacketKind::data;
-  // Its descriptor was not read before: it is the NI's own.
-  if (reads) (void)memory_of(moved.place).read(moved.cookie, moved.payload(), size);
+  const bool reads = op >= ViOp::message && op <= ViOp::fragment && moved.holds == Holds::nothing &&
+                     moved.fetch_bytes > 0 && is_registered(moved, moved.place, moved.fetch_bytes);
+  if (!reads) return;
+  std::byte* const to = moved.payload() + moved.page_bytes;
+  (void)memory_of(moved.place).read(moved.cookie, to, moved.fetch_bytes);
 }
 
 // The program looked them up when the transfer was asked for; its host may have changed its mind

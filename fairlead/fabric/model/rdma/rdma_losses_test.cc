@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,8 @@ namespace fairlead::fabric::model {
 namespace {
 
 using LocalNic = RdmaMachine::LocalNic;
+
+constexpr std::size_t kSecondPage = 4096 / sizeof(std::uint64_t);
 
 hw::Platform with(const std::function<void(hw::RdmaParams&)>& change) {
   hw::Platform platform = hw::round_rdma_platform();
@@ -315,6 +318,79 @@ TEST(RdmaTables, WhatIsBehindAMissStaysBehindIt) {
       });
   EXPECT_EQ(std::memcmp(&memory[3000], data.data(), data.size()), 0);
   EXPECT_GT(nodes.machine().ni(1).translations().misses(), 100u);
+}
+
+// A second node that goes on changing a word of the second page, then one of the first.
+void change_until(LocalNic& nic, std::vector<std::uint64_t>& memory, const bool& stop) {
+  for (std::uint64_t i = 1; !stop; ++i) {
+    memory[kSecondPage] = i;
+    memory[0] = i;
+    nic.sleep(nanoseconds(20));
+  }
+}
+
+TEST(RdmaTables, AReadBehindOneThatMissesReadsLater) {
+  Nodes nodes(with([](hw::RdmaParams& ni) {
+    ni.translations = 3;
+    ni.translation_bytes = 8;
+  }));
+  std::vector<std::uint64_t> memory(3 * kSecondPage);
+  const auto key =
+      nodes.nic(1).register_memory(std::as_writable_bytes(std::span(memory)), true, true);
+  bool stop = false;
+  nodes.run(
+      [&](LocalNic& nic) {
+        Inbox box(nic);
+        const auto read = [&](std::uint64_t page, std::uint64_t* to) {
+          EXPECT_EQ(nic.copy_remote({RemoteCopy::What::read, 1, *key, page * 4096, to, 8, 1}),
+                    Post::done);
+        };
+        std::uint64_t version = 0;
+        std::uint64_t page = 0;
+        for (std::size_t i = 0; i < 20; ++i) {
+          // The second page's translation is kept now, the first one's is not.
+          read(2, &page);
+          box.await(0, 4 * i + 1);
+          read(1, &page);
+          box.await(0, 4 * i + 2);
+          const std::uint64_t misses = nodes.machine().ni(1).translations().misses();
+          read(0, &version);
+          read(1, &page);
+          box.await(0, 4 * i + 4);
+          EXPECT_EQ(nodes.machine().ni(1).translations().misses(), misses + 1);
+          EXPECT_GT(version, 0u);
+          EXPECT_GE(page, version);
+        }
+        stop = true;
+      },
+      [&](LocalNic& nic) { change_until(nic, memory, stop); });
+}
+
+TEST(RdmaLosses, AReadThatComesAgainDoesNotPassTheOneBehindIt) {
+  for (const char* const faults : {"drop=0.1", "drop=0.05,dup=0.1,reorder=0.1"}) {
+    Nodes nodes(that_repeats(), faults);
+    std::vector<std::uint64_t> memory(2 * kSecondPage);
+    const auto key =
+        nodes.nic(1).register_memory(std::as_writable_bytes(std::span(memory)), true, true);
+    bool stop = false;
+    nodes.run(
+        [&](LocalNic& nic) {
+          Inbox box(nic);
+          for (std::size_t i = 0; i < 200; ++i) {
+            std::uint64_t version = 0;
+            std::uint64_t page = 0;
+            EXPECT_EQ(nic.copy_remote({RemoteCopy::What::read, 1, *key, 0, &version, 8, 1}),
+                      Post::done);
+            EXPECT_EQ(nic.copy_remote({RemoteCopy::What::read, 1, *key, 4096, &page, 8, 2}),
+                      Post::done);
+            box.await(0, 2 * i + 2);
+            EXPECT_GE(page, version) << faults;
+          }
+          stop = true;
+        },
+        [&](LocalNic& nic) { change_until(nic, memory, stop); });
+    EXPECT_GT(nodes.repeated(), 0u);
+  }
 }
 
 TEST(RdmaImmediate, AWriteTellsItsNumberWhenItIsThere) {

@@ -74,8 +74,9 @@ void RdmaNi::begin_reads() {
     if (reading.read_left == 0) reads_.pop_front();
     ++reading.reads_open;
     ++reads_open_;
+    from_host_ends_ = std::max(from_host_ends_, held_up(path_->request(now(), bytes), bytes));
     parts_.engine.at(
-        held_up(path_->request(now(), bytes), bytes), self_, hw::kDmaEvent,
+        from_host_ends_, self_, hw::kDmaEvent,
         [](void* self, std::uint64_t packet, std::uint64_t size) {
           static_cast<RdmaNi*>(self)->on_memory(static_cast<std::uint32_t>(packet), size);
         },
@@ -116,7 +117,7 @@ void RdmaNi::on_data(std::uint32_t id) {
     case RdmaFetch::context:
       return on_context(id);
     case RdmaFetch::translation:
-      return fetch(id, packet(id).bytes, RdmaFetch::payload);
+      return on_translation(id);
     case RdmaFetch::responder:
       reads_tables_ = false;
       arrivals_.pop_front();
@@ -240,7 +241,7 @@ void RdmaNi::on_fetched(std::uint32_t id) {
 void RdmaNi::pump(Rank own, Rank peer, std::uint8_t number) {
   Way& to = way(own, peer);
   Queue& queue = to.queues[number];
-  while (!queue.waiting.empty() && queue.ahead < ni_.reads_ahead) {
+  while (!queue.waiting.empty() && queue.ahead < ni_.reads_ahead && !queue.translates) {
     const std::uint32_t id = queue.waiting.front();
     const RdmaPacket& message = packet(id);
     if (!message.fetched) break;
@@ -282,6 +283,7 @@ void RdmaNi::start(Queue& queue, std::uint32_t id) {
   cut.connection = whole.connection;
   cut.number = whole.number;
   cut.position = whole.started;
+  cut.execution = whole.execution;
   whole.started += bytes;
   cut.last = whole.started == whole.size;
   cut.tells = whole.tells && cut.last;
@@ -470,6 +472,9 @@ void RdmaNi::serve_read(std::uint32_t id) {
   const std::optional<std::uint64_t> address =
       of(in.dest).keys.find(in.key, in.offset, in.size, true, false);
   if (!address) return answer(id, false);
+  if (in.connection != kNoConnection) [[unlikely]] {
+    in.execution = connection(in.dest, in.source, in.connection).responder.execute();
+  }
   in.kind = RdmaKind::read_data;
   in.queue = kReplyQueue;
   std::swap(in.dest, in.source);

@@ -87,6 +87,7 @@ class RdmaNi final : public RdmaEngine {
     Ring<std::uint32_t> waiting;   // messages
     Ring<std::uint32_t> in_order;  // packets cut from them, not yet on the wire
     std::uint32_t ahead = 0;       // packets that have not left the NI
+    bool translates = false;       // the last one cut waits for its pages' translations
   };
   // Both halves of one, and the requester's clock.
   struct Connection {
@@ -135,7 +136,8 @@ class RdmaNi final : public RdmaEngine {
         this, packet);
   }
   // Reads `bytes` of the host's memory for a packet, by as many reads as the path takes; when all
-  // are in the NI its next step follows.
+  // are in the NI its next step follows. Memory answers in the order of asking, however long it
+  // holds each up.
   void fetch(std::uint32_t packet, std::uint64_t bytes, RdmaFetch what);
   void read(std::uint32_t packet, std::uint64_t bytes, RdmaFetch what);
   void begin_reads();
@@ -196,6 +198,7 @@ class RdmaNi final : public RdmaEngine {
   std::uint64_t pages_missing(std::uint64_t key, std::uint64_t offset, std::uint64_t bytes);
   std::uint64_t arrival_missing(const RdmaPacket& in);
   void fetch_payload(std::uint32_t id, std::uint64_t bytes);
+  void on_translation(std::uint32_t id);
   void take_up_arrivals();
 
   // Responder.
@@ -225,6 +228,7 @@ class RdmaNi final : public RdmaEngine {
   sim::Server loop_;  // what goes from rank to rank of this node, one after another
   std::unique_ptr<hw::HostMemory> memory_;  // where several ranks share it
   Ps to_host_ends_{};
+  Ps from_host_ends_{};           // when memory has what was asked of it last
   Ring<std::uint32_t> reads_;     // packets with reads to begin
   std::uint32_t reads_open_ = 0;  // under way
   // Parts of reductions that are in the network, by their names.

@@ -32,7 +32,7 @@ RdmaNic<Host>::RdmaNic(Host& host, PortCounters& counters)
     : PacketNic<Host>(host, counters),
       caps_{host.terms().mtu_bytes, std::min(host.terms().inline_bytes, kSmallBytes),
             kReliable | kRemoteMemory | kRemoteAtomics |
-                (host.terms().names ? 0U : std::uint64_t{kImmediate})} {
+                (host.terms().names ? 0U : std::uint64_t{kImmediate | kOrderedReads})} {
   caps_.copy_bytes_min = 1;
 }
 

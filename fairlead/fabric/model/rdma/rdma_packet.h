@@ -181,9 +181,10 @@ struct RdmaPacket {
   bool background = false;  // another job's, whose memory nobody looks at
   // --- Where links lose packets (reliable_connection.h). A request's, and its answer's.
   std::uint8_t connection = kNoConnection;
-  bool again = false;          // sent once more
-  std::uint32_t number = 0;    // ack: of the request that is expected
-  std::uint64_t position = 0;  // read_data: bytes of the answer before these
+  bool again = false;           // sent once more
+  std::uint32_t number = 0;     // ack: of the request that is expected
+  std::uint64_t position = 0;   // read_data: bytes of the answer before these
+  std::uint32_t execution = 0;  // read_data: which of the responder's
   // --- What is read for it.
   RdmaFetch fetching = RdmaFetch::entry;
   std::uint32_t reads_open = 0;  // under way

@@ -18,12 +18,15 @@ bool is_request(RdmaKind kind) {
          kind == RdmaKind::atomic || kind == RdmaKind::credit;
 }
 
-// It is done with an answer.
-bool is_answered(const RdmaPacket& request) {
-  return request.kind == RdmaKind::read || request.kind == RdmaKind::atomic ||
-         (request.kind == RdmaKind::write && request.last) ||
-         (request.kind == RdmaKind::send && request.signalled);
+RcRequester::Ends ends_of(const RdmaPacket& request) {
+  using Ends = RcRequester::Ends;
+  if (request.kind == RdmaKind::read) return Ends::data;
+  const bool answered = request.kind == RdmaKind::atomic ||
+                        (request.kind == RdmaKind::write && request.last) ||
+                        (request.kind == RdmaKind::send && request.signalled);
+  return answered ? Ends::answer : Ends::taken;
 }
+bool is_answered(const RdmaPacket& request) { return ends_of(request) != RcRequester::Ends::taken; }
 
 }  // namespace
 
@@ -48,7 +51,7 @@ std::uint32_t RdmaNi::number_request(std::uint32_t id) {
   leaving.connection = leaving.kind == RdmaKind::credit ? leaving.lane : leaving.queue;
   Connection& to = connection(leaving.source, leaving.dest, leaving.connection);
   if (to.requester.idle()) to.heard = now();
-  leaving.number = to.requester.add(id, is_answered(leaving));
+  leaving.number = to.requester.add(id, ends_of(leaving));
   arm(leaving.source, leaving.dest, leaving.connection);
   return copy_of(id);
 }
@@ -92,7 +95,7 @@ bool RdmaNi::takes_answer(std::uint32_t id) {
   if (in.kind == RdmaKind::answer) {
     news = to.requester.answered(in.number);
   } else {
-    const auto data = to.requester.data(in.number, in.position, in.bytes, in.last);
+    const auto data = to.requester.data(in.number, in.position, in.bytes, in.last, in.execution);
     if (data == RcRequester::Data::gap) go_back(own, peer, number);
     news = data == RcRequester::Data::next;
   }

@@ -39,7 +39,16 @@ void RdmaNi::fetch_payload(std::uint32_t id, std::uint64_t bytes) {
       leaving.kind == RdmaKind::read_data ? pages_missing(leaving.key, leaving.offset, bytes) : 0;
   if (missing == 0) return fetch(id, bytes, RdmaFetch::payload);
   leaving.bytes = static_cast<std::uint32_t>(bytes);
+  way(leaving.source, leaving.dest).queues[leaving.queue].translates = true;
   read(id, missing, RdmaFetch::translation);
+}
+
+// What its queue reads next may need no translation; it would be read before this.
+void RdmaNi::on_translation(std::uint32_t id) {
+  const RdmaPacket leaving = packet(id);
+  fetch(id, leaving.bytes, RdmaFetch::payload);
+  way(leaving.source, leaving.dest).queues[leaving.queue].translates = false;
+  pump(leaving.source, leaving.dest, leaving.queue);
 }
 
 // What a packet needs that arrived: its context, and, where it names memory, key and pages. A

@@ -26,10 +26,11 @@ class RcRequester {
   bool full() const { return requests_.size() >= kWindow; }
   bool idle() const { return requests_.empty(); }
 
-  // Keeps a request that leaves for the first time; its number. `answered`: it is done with its
-  // answer, not when the responder has it.
-  std::uint32_t add(std::uint32_t packet, bool answered) {
-    requests_.push_back({packet, next_, 0, answered, false, false});
+  // Keeps a request that leaves for the first time; its number. answer: it is done with its
+  // answer, data: with the last of what it reads, not when the responder has it.
+  enum class Ends : std::uint8_t { taken, answer, data };
+  std::uint32_t add(std::uint32_t packet, Ends ends) {
+    requests_.push_back({packet, next_, 0, ends, false, false});
     return next_++;
   }
 
@@ -52,16 +53,27 @@ class RcRequester {
     return true;
   }
   // `bytes` of what that request reads came, which begin at `position` of it. gap: what is before
-  // them was lost, which is told once until it came.
+  // them was lost, of this read or of one before, which is told once until it came. Nothing is
+  // taken before that: reads of one connection show the memory of one time after the other, and
+  // the one that comes again will have read later. For the same reason nothing is taken of an
+  // execution before that of what was taken last (`execution`: RcResponder's), which only a
+  // network that changes the order could bring.
   enum class Data : std::uint8_t { next, known, gap };
-  Data data(std::uint32_t number, std::uint64_t position, std::uint32_t bytes, bool last) {
+  Data data(std::uint32_t number, std::uint64_t position, std::uint32_t bytes, bool last,
+            std::uint32_t execution) {
     Request* const request = find(number);
-    if (request == nullptr || request->done || position < request->position) return Data::known;
-    if (position > request->position) {
-      if (request->gap) return Data::known;
-      request->gap = true;
+    if (request == nullptr || request->ends != Ends::data || request->done ||
+        position < request->position) {
+      return Data::known;
+    }
+    Request* const missing = first_read();
+    if (missing != request || position > request->position) {
+      if (missing->gap) return Data::known;
+      missing->gap = true;
       return Data::gap;
     }
+    if (before(execution, executed_)) return Data::known;
+    executed_ = execution;
     request->gap = false;
     request->position += bytes;
     request->done = last;
@@ -100,7 +112,7 @@ class RcRequester {
     std::uint32_t packet = 0;
     std::uint32_t number = 0;
     std::uint64_t position = 0;  // bytes of its answer that came
-    bool answered = false;
+    Ends ends = Ends::taken;
     bool done = false;
     bool gap = false;  // was told of the answer
   };
@@ -109,7 +121,7 @@ class RcRequester {
     return static_cast<std::int32_t>(a - b) < 0;
   }
   bool is_done(const Request& request) const {
-    return request.done || (!request.answered && before(request.number, taken_));
+    return request.done || (request.ends == Ends::taken && before(request.number, taken_));
   }
   Request* find(std::uint32_t number) {
     if (requests_.empty()) return nullptr;
@@ -117,9 +129,18 @@ class RcRequester {
     return index < requests_.size() ? &requests_[index] : nullptr;
   }
 
+  // The oldest that is not done; nullptr: none.
+  Request* first_read() {
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (requests_[i].ends == Ends::data && !requests_[i].done) return &requests_[i];
+    }
+    return nullptr;
+  }
+
   Ring<Request> requests_;  // numbers without gaps
   std::uint32_t next_;
-  std::uint32_t taken_;  // by the responder: all before
+  std::uint32_t taken_;         // by the responder: all before
+  std::uint32_t executed_ = 0;  // the read of which data was taken last
 };
 
 class RcResponder {
@@ -138,6 +159,8 @@ class RcResponder {
   explicit RcResponder(std::uint32_t first = 0) : expected_(first) {}
 
   std::uint32_t expected() const { return expected_; }
+  // A read begins, for the first time or again: its place in the order of all of them.
+  std::uint32_t execute() { return ++executed_; }
 
   // A request arrived. next: it is to be done. again: it was taken before. gap: what is before it
   // was lost, of which the requester is to be told; late: and was told.
@@ -169,7 +192,8 @@ class RcResponder {
  private:
   Ring<End> ends_;
   std::uint32_t expected_;
-  bool told_ = false;  // the requester, of a gap here
+  std::uint32_t executed_ = 0;  // reads
+  bool told_ = false;           // the requester, of a gap here
 };
 
 }  // namespace fairlead::fabric::model

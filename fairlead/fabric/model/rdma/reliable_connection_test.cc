@@ -9,6 +9,7 @@ namespace {
 
 using Arrival = RcResponder::Arrival;
 using Data = RcRequester::Data;
+using Ends = RcRequester::Ends;
 
 std::vector<std::uint32_t> ended(RcRequester& requester) {
   std::vector<std::uint32_t> packets;
@@ -26,7 +27,7 @@ constexpr std::uint32_t kNearWrap = ~1u;
 
 TEST(RcRequester, RequestsInOrderAreDoneWhenTheyAreTaken) {
   RcRequester requester(kNearWrap);
-  for (std::uint32_t packet = 10; packet < 14; ++packet) (void)requester.add(packet, false);
+  for (std::uint32_t packet = 10; packet < 14; ++packet) (void)requester.add(packet, Ends::taken);
   EXPECT_TRUE(requester.acknowledged(kNearWrap + 3));
   // Expect: three are done, past the numbers' wrap; an old acknowledgment is no news.
   EXPECT_EQ(ended(requester), (Packets{10, 11, 12}));
@@ -39,8 +40,8 @@ TEST(RcRequester, RequestsInOrderAreDoneWhenTheyAreTaken) {
 
 TEST(RcRequester, WhatIsAnsweredIsDoneWithItsAnswer) {
   RcRequester requester;
-  (void)requester.add(10, false);
-  const std::uint32_t atomic = requester.add(11, true);
+  (void)requester.add(10, Ends::taken);
+  const std::uint32_t atomic = requester.add(11, Ends::answer);
   EXPECT_TRUE(requester.acknowledged(2));
   EXPECT_EQ(ended(requester), (Packets{10}));
   EXPECT_EQ(repeated(requester), (Packets{11}));
@@ -55,9 +56,9 @@ TEST(RcRequester, WhatIsAnsweredIsDoneWithItsAnswer) {
 
 TEST(RcRequester, AnAnswerShowsThatAllBeforeItWasTaken) {
   RcRequester requester;
-  (void)requester.add(10, false);
-  (void)requester.add(11, true);
-  const std::uint32_t last = requester.add(12, true);
+  (void)requester.add(10, Ends::taken);
+  (void)requester.add(11, Ends::answer);
+  const std::uint32_t last = requester.add(12, Ends::answer);
   EXPECT_TRUE(requester.answered(last));
   // Expect: but not that it was answered.
   EXPECT_EQ(ended(requester), (Packets{10}));
@@ -68,21 +69,47 @@ TEST(RcRequester, AnAnswerShowsThatAllBeforeItWasTaken) {
 
 TEST(RcRequester, DataCountOnceAndInOrder) {
   RcRequester requester;
-  const std::uint32_t read = requester.add(10, true);
-  EXPECT_EQ(requester.data(read, 0, 100, false), Data::next);
-  EXPECT_EQ(requester.data(read, 200, 100, true), Data::gap);
-  EXPECT_EQ(requester.data(read, 300, 100, true), Data::known);
+  const std::uint32_t read = requester.add(10, Ends::data);
+  EXPECT_EQ(requester.data(read, 0, 100, false, 1), Data::next);
+  EXPECT_EQ(requester.data(read, 200, 100, true, 1), Data::gap);
+  EXPECT_EQ(requester.data(read, 300, 100, true, 1), Data::known);
   // Expect: asked for once more, it comes from the begin.
-  EXPECT_EQ(requester.data(read, 0, 100, false), Data::known);
-  EXPECT_EQ(requester.data(read, 100, 100, false), Data::next);
-  EXPECT_EQ(requester.data(read, 200, 100, true), Data::next);
-  EXPECT_EQ(requester.data(read, 200, 100, true), Data::known);
+  EXPECT_EQ(requester.data(read, 0, 100, false, 1), Data::known);
+  EXPECT_EQ(requester.data(read, 100, 100, false, 1), Data::next);
+  EXPECT_EQ(requester.data(read, 200, 100, true, 1), Data::next);
+  EXPECT_EQ(requester.data(read, 200, 100, true, 1), Data::known);
   EXPECT_EQ(ended(requester), (Packets{10}));
+}
+
+TEST(RcRequester, NothingOfAReadIsTakenBeforeAllOfThoseBeforeIt) {
+  RcRequester requester;
+  const std::uint32_t first = requester.add(10, Ends::data);
+  (void)requester.add(11, Ends::answer);
+  const std::uint32_t second = requester.add(12, Ends::data);
+  // Expect: the answer to the first was lost, which is told once, and it comes again with what is
+  // behind it.
+  EXPECT_EQ(requester.data(second, 0, 100, true, 2), Data::gap);
+  EXPECT_EQ(requester.data(second, 0, 100, true, 2), Data::known);
+  EXPECT_EQ(repeated(requester), (Packets{10, 11, 12}));
+  EXPECT_EQ(requester.data(first, 0, 8, true, 3), Data::next);
+  // Expect: what was read before that is not taken behind it, by whatever way it comes late.
+  EXPECT_EQ(requester.data(second, 0, 100, true, 2), Data::known);
+  EXPECT_EQ(requester.data(second, 0, 100, true, 4), Data::next);
+  EXPECT_TRUE(requester.answered(1));
+  EXPECT_EQ(ended(requester), (Packets{10, 11, 12}));
+}
+
+TEST(RcRequester, AReadThatIsRefusedHoldsUpNoOther) {
+  RcRequester requester;
+  const std::uint32_t refused = requester.add(10, Ends::data);
+  const std::uint32_t second = requester.add(11, Ends::data);
+  EXPECT_TRUE(requester.answered(refused));
+  EXPECT_EQ(requester.data(second, 0, 100, true, 1), Data::next);
 }
 
 TEST(RcRequester, AGapIsNewsUntilItIsTaken) {
   RcRequester requester;
-  for (std::uint32_t packet = 0; packet < 4; ++packet) (void)requester.add(packet, false);
+  for (std::uint32_t packet = 0; packet < 4; ++packet) (void)requester.add(packet, Ends::taken);
   EXPECT_TRUE(requester.is_gap(0));
   EXPECT_TRUE(requester.acknowledged(2));
   EXPECT_FALSE(requester.is_gap(1));
@@ -92,7 +119,7 @@ TEST(RcRequester, AGapIsNewsUntilItIsTaken) {
 
 TEST(RcRequester, TheWindowHasAnEnd) {
   RcRequester requester;
-  while (!requester.full()) (void)requester.add(0, false);
+  while (!requester.full()) (void)requester.add(0, Ends::taken);
   EXPECT_EQ(repeated(requester).size(), RcRequester::kWindow);
   EXPECT_TRUE(requester.acknowledged(1));
   (void)ended(requester);
@@ -101,8 +128,8 @@ TEST(RcRequester, TheWindowHasAnEnd) {
 
 TEST(RcRequester, GivingUpTellsWhichWereDone) {
   RcRequester requester;
-  (void)requester.add(10, true);
-  (void)requester.add(11, true);
+  (void)requester.add(10, Ends::answer);
+  (void)requester.add(11, Ends::answer);
   EXPECT_TRUE(requester.answered(1));
   Packets open;
   Packets done;

@@ -33,6 +33,9 @@ enum class Algorithm : std::uint8_t {
   dissemination,   // a barrier in log2(P) rounds
   reduce_bcast,    // a reduction to one member, then a broadcast as the user told
   reduce_scatter,  // a reduction to one member, which sends the parts
+  levels,          // in each node, and between one member of each (nodes.h)
+  node_split,      // as split, with the ring from node to node
+  node_ring,       // as ring, from node to node
 };
 
 enum class Collective : std::uint8_t {
@@ -48,9 +51,18 @@ enum class Collective : std::uint8_t {
   scan,
 };
 
+// How the members are spread over nodes (nodes.h).
+struct NodeSpread {
+  int nodes = 1;         // 1 also where each member has a node of its own
+  bool in_order = true;  // the members of a node follow each other
+
+  constexpr bool several() const { return nodes > 1; }
+};
+
 // What the members of a communicator can do where they are.
 struct CollectivePlace {
   int ranks = 1;
+  NodeSpread spread;
   BcastWay way = BcastWay::automatic;
   bool board = false;               // they have one (Comm::board)
   bool copies = false;              // and read each other's memory (Comm::board_copies)
@@ -81,22 +93,39 @@ constexpr bool goes_to_all(std::uint64_t bytes, BcastWay way) {
   return bytes <= kMulticastBytes || way != BcastWay::automatic;
 }
 
+// Whether operands combined in each node and then from node to node are in an order that will do.
+constexpr bool combines_in_levels(BcastWay way, bool commutes, NodeSpread spread) {
+  return spread.several() && way == BcastWay::automatic && (commutes || spread.in_order);
+}
+
 // By messages, of several members. `multicasts`: as CollectivePlace, asked where goes_to_all().
-constexpr Algorithm barrier_by_messages(bool finalize, int ranks) {
+// A part of a communicator (subgroup.h) has no spread.
+constexpr Algorithm barrier_by_messages(bool finalize, int ranks, NodeSpread spread) {
+  if (spread.several()) return Algorithm::levels;
   return finalize && ranks >= kTreeFinalizeRanks ? Algorithm::binomial : Algorithm::dissemination;
 }
-constexpr Algorithm choose_bcast(std::uint64_t bytes, int ranks, BcastWay way, bool multicasts) {
+constexpr Algorithm choose_bcast(std::uint64_t bytes, int ranks, BcastWay way, bool multicasts,
+                                 NodeSpread spread) {
   if (multicasts && goes_to_all(bytes, way)) return Algorithm::multicast;
   if (way == BcastWay::binary) return Algorithm::binary;
-  const bool split =
-      way == BcastWay::automatic && bytes >= kBcastSplitBytes && ranks >= kBcastSplitRanks;
-  return split ? Algorithm::split : Algorithm::binomial;
+  if (way != BcastWay::automatic) return Algorithm::binomial;
+  if (spread.several() && bytes <= kLevelsBcastBytes) return Algorithm::levels;
+  if (bytes < kBcastSplitBytes || ranks < kBcastSplitRanks) return Algorithm::binomial;
+  return spread.in_order ? Algorithm::split : Algorithm::node_split;
 }
-constexpr Algorithm choose_allreduce(std::uint64_t bytes, int ranks, BcastWay way, bool commutes) {
+constexpr Algorithm choose_reduce(BcastWay way, bool commutes, NodeSpread spread) {
+  return combines_in_levels(way, commutes, spread) ? Algorithm::levels : Algorithm::binomial;
+}
+constexpr Algorithm choose_allreduce(std::uint64_t bytes, int ranks, BcastWay way, bool commutes,
+                                     NodeSpread spread) {
   if (way != BcastWay::automatic) return Algorithm::reduce_bcast;
+  if (bytes <= kLevelsAllreduceBytes && combines_in_levels(way, commutes, spread)) {
+    return Algorithm::levels;
+  }
   const std::uint64_t piece = bytes / static_cast<std::uint64_t>(ranks);
   const bool ring = bytes >= kAllreduceRingBytes && piece >= kAllreduceRingPieceBytes && commutes;
-  return ring ? Algorithm::ring : Algorithm::doubling;
+  if (!ring) return Algorithm::doubling;
+  return spread.in_order ? Algorithm::ring : Algorithm::node_ring;
 }
 constexpr Algorithm choose_reduce_scatter(std::uint64_t bytes, int ranks, bool commutes) {
   const std::uint64_t average = bytes / static_cast<std::uint64_t>(ranks);
@@ -108,9 +137,11 @@ constexpr Algorithm choose_gather(std::uint64_t block, int ranks) {
   return block == 0 || block > kTreeBlockBytes || ranks < kTreeRanks ? Algorithm::straight
                                                                      : Algorithm::binomial;
 }
-constexpr Algorithm choose_allgather(std::uint64_t block, int ranks) {
+constexpr Algorithm choose_allgather(std::uint64_t block, int ranks, NodeSpread spread) {
   const std::uint64_t total = block * static_cast<std::uint64_t>(ranks);
-  return block != 0 && total <= kAllgatherBruckBytes ? Algorithm::bruck : Algorithm::ring;
+  if (spread.several() && total <= kLevelsAllgatherBytes) return Algorithm::levels;
+  if (block != 0 && total <= kAllgatherBruckBytes) return Algorithm::bruck;
+  return spread.in_order ? Algorithm::ring : Algorithm::node_ring;
 }
 // Not in place: that is pairwise whatever the size.
 constexpr Algorithm choose_alltoall(std::uint64_t block, int ranks) {
@@ -132,16 +163,18 @@ constexpr Algorithm choose(Collective collective, std::uint64_t bytes, const Col
     case Collective::barrier:
       if (at.board) return Algorithm::board;
       return network && at.network_meets ? Algorithm::network
-                                         : barrier_by_messages(false, at.ranks);
+                                         : barrier_by_messages(false, at.ranks, at.spread);
     case Collective::bcast:
       if (network && at.network_broadcasts) return Algorithm::network;
       if (!told && at.board && at.copies && reads_at_root(bytes, at.ranks)) {
         return Algorithm::direct;
       }
-      return choose_bcast(bytes, at.ranks, at.way, at.multicasts);
+      return choose_bcast(bytes, at.ranks, at.way, at.multicasts, at.spread);
     case Collective::reduce:
       if (reduced) return Algorithm::network;
-      return at.board && reduces_in_parts(bytes, at.ranks) ? Algorithm::parts : Algorithm::binomial;
+      return at.board && reduces_in_parts(bytes, at.ranks)
+                 ? Algorithm::parts
+                 : choose_reduce(at.way, at.commutes, at.spread);
     case Collective::allreduce:
       if (reduced) return Algorithm::network;
       if (network && at.network_broadcasts && bytes != 0 && at.commutes &&
@@ -150,12 +183,13 @@ constexpr Algorithm choose(Collective collective, std::uint64_t bytes, const Col
       }
       if (!told && at.board && enters_board(bytes)) return Algorithm::board;
       if (!told && at.board && reduces_in_parts(bytes, at.ranks)) return Algorithm::parts;
-      return choose_allreduce(bytes, at.ranks, at.way, at.commutes);
+      return choose_allreduce(bytes, at.ranks, at.way, at.commutes, at.spread);
     case Collective::gather:
     case Collective::scatter:
       return choose_gather(bytes, at.ranks);
     case Collective::allgather:
-      return at.board && enters_board(bytes) ? Algorithm::board : choose_allgather(bytes, at.ranks);
+      return at.board && enters_board(bytes) ? Algorithm::board
+                                             : choose_allgather(bytes, at.ranks, at.spread);
     case Collective::alltoall:
       return at.board && enters_board(bytes * ranks) ? Algorithm::board
                                                      : choose_alltoall(bytes, at.ranks);

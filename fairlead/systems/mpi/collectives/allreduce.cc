@@ -7,6 +7,8 @@
 #include "fairlead/systems/mpi/collectives/board_agreement.h"
 #include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/by_network.h"
+#include "fairlead/systems/mpi/collectives/node_board.h"
+#include "fairlead/systems/mpi/collectives/nodes.h"
 #include "fairlead/systems/mpi/collectives/reduce_without_messages.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 
@@ -113,6 +115,25 @@ void allreduce_board(Process& process, Comm& comm, const char* call, const Opera
   combine_entered(slots, comm.size, 0, operand, operand.count, result);
 }
 
+// A node's members enter their operands, the first one combines them with those of other nodes, and
+// they take the result from what it enters. False: nothing was done.
+bool allreduce_on_node_board(Process& process, Comm& comm, GroupCall& group, const char* call,
+                             const Operand& operand, const void* own, void* result) {
+  const std::uint64_t bytes = operand.bytes();
+  const BoardSlot* slots = meet_in_node(process, comm, group, call, own, bytes);
+  if (slots == nullptr) return false;
+  const CommNodes& nodes = *comm.nodes;
+  alignas(16) std::byte sum[kBoardBytes];
+  if (nodes.leads()) {
+    combine_entered(slots, comm.here->size, 0, operand, operand.count, sum);
+    Subgroup<GroupCall> leaders = among_leaders(group, nodes);
+    allreduce_doubling(leaders, operand, sum);
+  }
+  slots = meet_in_node(process, comm, group, call, nodes.leads() ? sum : own, bytes);
+  if (bytes != 0) std::memcpy(result, slots[0].data, bytes);
+  return true;
+}
+
 // To one member, which broadcasts the result: what the LCI paper's MPI does.
 template <class Group>
 void allreduce_by_bcast(Group& group, const Operand& operand, std::byte* sum) {
@@ -120,17 +141,41 @@ void allreduce_by_bcast(Group& group, const Operand& operand, std::byte* sum) {
   if (group.size() > 1) bcast_as_told(group, sum, operand.bytes(), 0);
 }
 
+// To the first member of each node; from these to each other; from each to its node.
+template <class Group>
+void allreduce_in_levels(Group& group, const CommNodes& nodes, const Operand& operand,
+                         std::byte* sum) {
+  Subgroup<Group> here = in_node(group, nodes);
+  reduce_tree(here, operand, sum);
+  if (nodes.leads()) {
+    Subgroup<Group> leaders = among_leaders(group, nodes);
+    allreduce_doubling(leaders, operand, sum);
+  }
+  bcast_binomial(here, sum, operand.bytes(), 0);
+}
+
+template <class Group>
+Algorithm algorithm_of(Group& group, const Operand& operand) {
+  return choose_allreduce(operand.bytes(), group.size(), group.process().bcast_way,
+                          operand.commutes(), spread_of(group.nodes()));
+}
+
 template <class Group>
 void allreduce_by_messages(Group& group, const void* own, void* result, const Operand& operand) {
   const std::uint64_t bytes = operand.bytes();
   auto* const sum = static_cast<std::byte*>(result);
-  const Algorithm algorithm =
-      choose_allreduce(bytes, group.size(), group.process().bcast_way, operand.commutes());
+  const CommNodes* const nodes = group.nodes();
+  const Algorithm algorithm = algorithm_of(group, operand);
   if (algorithm == Algorithm::ring && group.size() > 1) {
     return allreduce_ring(group, operand, own, result);
   }
+  if (algorithm == Algorithm::node_ring) {
+    Subgroup<Group> members = by_node(group, *nodes);
+    return allreduce_ring(members, operand, own, result);
+  }
   group.copy(result, own, bytes);
   if (algorithm == Algorithm::reduce_bcast) return allreduce_by_bcast(group, operand, sum);
+  if (algorithm == Algorithm::levels) return allreduce_in_levels(group, *nodes, operand, sum);
   if (group.size() > 1) allreduce_doubling(group, operand, sum);
 }
 
@@ -152,6 +197,10 @@ void allreduce(Process& process, Comm& comm, const char* call, const void* own, 
     return;
   }
   GroupCall group(process, comm, CollectiveKind::allreduce, call);
+  if (enters_board(bytes) && algorithm_of(group, operand) == Algorithm::levels &&
+      allreduce_on_node_board(process, comm, group, call, operand, own, result)) {
+    return;
+  }
   allreduce_by_messages(group, own, result, operand);
 }
 

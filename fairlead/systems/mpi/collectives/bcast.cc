@@ -5,6 +5,7 @@
 #include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/by_network.h"
 #include "fairlead/systems/mpi/collectives/direct_call.h"
+#include "fairlead/systems/mpi/collectives/nodes.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
 
@@ -65,10 +66,34 @@ bool meets_first(Process& process, Comm& comm, std::uint64_t size) {
          process.bcast_way == BcastWay::automatic && multicasts(process, comm);
 }
 
+// From the root to one member of each other node, and from these to the others of their node. The
+// root is that member of its own node.
+template <class Group>
+void bcast_in_levels(Group& group, const CommNodes& nodes, void* buffer, std::uint64_t size,
+                     int root) {
+  const int root_node = nodes.node_of(root);
+  const bool near_root = nodes.own() == root_node;
+  if (near_root ? group.rank() == root : nodes.leads()) {
+    Subgroup<Group> one_of_each = among_leaders(group, nodes);
+    one_of_each.stand_in(root_node, root);
+    bcast_binomial(one_of_each, buffer, size, root_node);
+  }
+  Subgroup<Group> here = in_node(group, nodes);
+  bcast_binomial(here, buffer, size, near_root ? nodes.place_of(root) : 0);
+}
+
 template <class Group>
 void bcast_by_messages(Group& group, void* buffer, std::uint64_t size, int root) {
   if (group.size() == 1) return;
-  switch (choose_bcast(size, group.size(), group.process().bcast_way, reaches_all(group, size))) {
+  const CommNodes* const nodes = group.nodes();
+  switch (choose_bcast(size, group.size(), group.process().bcast_way, reaches_all(group, size),
+                       spread_of(nodes))) {
+    case Algorithm::levels:
+      return bcast_in_levels(group, *nodes, buffer, size, root);
+    case Algorithm::node_split: {
+      Subgroup<Group> members = by_node(group, *nodes);
+      return bcast_split(members, buffer, size, nodes->index_by_node(root));
+    }
     case Algorithm::split:
       return bcast_split(group, buffer, size, root);
     case Algorithm::binomial:

@@ -13,6 +13,17 @@ constexpr unsigned kSizeShift = 8;
 
 }  // namespace
 
+// What error texts speak of: of a node's members, the communicator that they are a part of.
+static const Comm& told(const Comm& comm) { return comm.whole != nullptr ? *comm.whole : comm; }
+static int told(const Comm& comm, int member) {
+  return comm.whole != nullptr ? comm.whole->rank_of(comm.job_rank(member)) : member;
+}
+// The collective of told(comm) that a meeting is of.
+static std::uint64_t told_number(const Comm& comm, std::uint64_t entered) {
+  const std::uint64_t number = entered >> kNumberShift;
+  return comm.whole != nullptr ? number >> kNodeMeetingBits : number;
+}
+
 // `member` has entered something else than this rank.
 [[noreturn, gnu::noinline, gnu::cold]] static void tell_apart(Process& process, const Comm& comm,
                                                               const char* call, int member,
@@ -20,10 +31,10 @@ constexpr unsigned kSizeShift = 8;
                                                               std::uint64_t own) {
   constexpr std::uint64_t kSizeMask = std::uint64_t{0xff} << kSizeShift;
   if (((theirs ^ own) & ~kSizeMask) == 0) {
-    disagree_on_size(process, comm, call, member, (theirs & kSizeMask) >> kSizeShift,
-                     (own & kSizeMask) >> kSizeShift);
+    disagree_on_size(process, told(comm), call, told(comm, member),
+                     (theirs & kSizeMask) >> kSizeShift, (own & kSizeMask) >> kSizeShift);
   }
-  disagree(process, comm, call, member, theirs >> kNumberShift,
+  disagree(process, told(comm), call, told(comm, member), told_number(comm, theirs),
            static_cast<std::uint32_t>(theirs & 0xff));
 }
 
@@ -36,17 +47,21 @@ static void check_messages(Process& process, const Comm& comm, const char* call)
   for (int r = 0; r < comm.size; ++r) {
     const Unexpected* const early = engine.probe({comm.context + 1, comm.job_rank(r), kAnyTag});
     if (early != nullptr) [[unlikely]]
-      disagree_by_tag(process, comm, call, r, early->envelope.tag);
+      disagree_by_tag(process, told(comm), call, told(comm, r), early->envelope.tag);
   }
 }
 
 void check_board(Process& process, const Comm& comm, const char* call) {
+  if (comm.here != nullptr) return check_board(process, *comm.here, call);
   if (comm.board == nullptr) return;
+  // Who waits for messages between two meetings of its node is where it should be.
+  const std::uint64_t number = told(comm).collectives;
+  if (comm.whole != nullptr && comm.collectives >> kNodeMeetingBits == number) return;
   for (const auto& slots : comm.board->half) {
     for (int r = 0; r < comm.size; ++r) {
       const std::uint64_t entered = slots[r].entered.load(std::memory_order_acquire);
-      if (r == comm.rank || entered >> kNumberShift != comm.collectives) continue;
-      disagree(process, comm, call, r, entered >> kNumberShift,
+      if (r == comm.rank || told_number(comm, entered) != number) continue;
+      disagree(process, told(comm), call, told(comm, r), number,
                static_cast<std::uint32_t>(entered & 0xff));
     }
   }

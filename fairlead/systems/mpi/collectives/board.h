@@ -16,6 +16,11 @@ namespace fairlead::mpi {
 constexpr int kBoardRanks = 32;
 constexpr std::size_t kBoardBytes = 56;
 
+// The members of one node of a communicator (Comm::here) meet several times in one of its
+// collectives: its number times this power of two, and counted from there, are the numbers of those
+// meetings, so that whoever waits elsewhere can tell which collective a member is in.
+constexpr unsigned kNodeMeetingBits = 2;
+
 struct BoardSlot {
   // (number of the collective + 1) << 16 | bytes of data << 8 | its kind, once the member has
   // entered it.
@@ -46,8 +51,8 @@ inline bool fits_board(const Comm& comm, std::uint64_t bytes) {
 void combine_entered(const BoardSlot* slots, int members, std::uint64_t offset,
                      const Operand& operand, std::uint64_t count, void* result);
 
-// Ends the job when a member is on the board in the collective that this rank does by messages: it
-// would wait there for ever.
+// Ends the job when a member is on the board, or on that of this rank's node, in the collective
+// that this rank does by messages: it would wait there for ever.
 void check_board(Process& process, const Comm& comm, const char* call);
 
 }  // namespace fairlead::mpi

@@ -3,6 +3,7 @@
 #include "fairlead/base/check.h"
 #include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/nodes.h"
 #include "fairlead/systems/mpi/collectives/shared_reduction.h"
 #include "fairlead/systems/mpi/thresholds.h"
 
@@ -22,7 +23,8 @@ std::uint64_t common_flags(Process& process, const Comm& comm) {
 }
 
 // Dissemination with votes: every member ends with the AND of all.
-std::uint8_t vote_all(GroupCall& group, std::uint8_t mine) {
+template <class Group>
+std::uint8_t vote_all(Group& group, std::uint8_t mine) {
   std::uint8_t all = mine;
   for (int distance = 1; distance < group.size(); distance *= 2) {
     const int to = (group.rank() + distance) % group.size();
@@ -35,11 +37,21 @@ std::uint8_t vote_all(GroupCall& group, std::uint8_t mine) {
   return all;
 }
 
+// As drop_board(), of one board: `members` are those of `comm` in the call that ends it.
+template <class Group>
+void drop(Process& process, Comm& comm, Group& members) {
+  vote_all(members, 0);
+  comm.board = nullptr;
+  drop_shared_pieces(process, comm);
+  if (comm.rank != 0) return;
+  const Post answer = process.engine().port().withdraw(kBoardSegment | comm.context);
+  FAIRLEAD_CHECK(answer == Post::done, "board of context {}", comm.context);
+}
+
 }  // namespace
 
-bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char* call) {
-  if (comm.board_settled || comm.size > kBoardRanks) return false;
-  comm.board_settled = true;
+template <class Group>
+void agree_on_board(Process& process, Comm& comm, Group& members) {
   lci::Port& port = process.engine().port();
   const std::uint32_t segment = kBoardSegment | comm.context;
   const std::uint64_t flags = common_flags(process, comm);
@@ -52,8 +64,7 @@ bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char*
     memory = port.allocate(segment, sizeof(Board), lci::Place::host);
     if (memory == nullptr) possible = 0;
   }
-  GroupCall group(process, comm, kind, call);
-  const std::uint8_t agreed = vote_all(group, possible);
+  const std::uint8_t agreed = vote_all(members, possible);
   comm.board_copies = (agreed & kCopies) != 0;
   comm.reduction_choice.fill(process.engine().choice().one_at_a_time());
   if ((agreed & kHasBoard) != 0) {
@@ -64,18 +75,25 @@ bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char*
     const Post answer = port.withdraw(segment);
     FAIRLEAD_CHECK(answer == Post::done, "segment {:#x}", segment);
   }
+}
+template void agree_on_board(Process&, Comm&, GroupCall&);
+template void agree_on_board(Process&, Comm&, Subgroup<GroupCall>&);
+
+bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char* call) {
+  if (comm.board_settled || comm.size > kBoardRanks) return false;
+  comm.board_settled = true;
+  GroupCall group(process, comm, kind, call);
+  agree_on_board(process, comm, group);
   return true;
 }
 
 void drop_board(Process& process, Comm& comm, const char* call) {
-  if (comm.board == nullptr) return;
+  if (comm.board == nullptr && comm.here == nullptr) return;
   GroupCall group(process, comm, CollectiveKind::comm_free, call);
-  vote_all(group, 0);
-  comm.board = nullptr;
-  drop_shared_pieces(process, comm);
-  if (comm.rank != 0) return;
-  const Post answer = process.engine().port().withdraw(kBoardSegment | comm.context);
-  FAIRLEAD_CHECK(answer == Post::done, "board of context {}", comm.context);
+  if (comm.board != nullptr) return drop(process, comm, group);
+  Subgroup<GroupCall> members = in_node(group, *comm.nodes);
+  drop(process, *comm.here, members);
+  comm.here = nullptr;
 }
 
 }  // namespace fairlead::mpi

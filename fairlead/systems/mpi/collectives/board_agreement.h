@@ -10,8 +10,14 @@ namespace fairlead::mpi {
 // other's memory. True: they met by doing so.
 bool settle_board(Process& process, Comm& comm, CollectiveKind kind, const char* call);
 
-// Collective: waits until no member needs the board, then gives its memory back, and what they
-// reduce through.
+// The part of it that the members have in common with a part of a communicator that shares a node:
+// all of `comm` call it, `members` is how they reach each other. Comm::board, board_copies and
+// reduction_choice are then as agreed. For GroupCall and a Subgroup of one.
+template <class Group>
+void agree_on_board(Process& process, Comm& comm, Group& members);
+
+// Collective: waits until no member needs the board, or that of its node, then gives its memory
+// back, and what they reduce through.
 void drop_board(Process& process, Comm& comm, const char* call);
 
 }  // namespace fairlead::mpi

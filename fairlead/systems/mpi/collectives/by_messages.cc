@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "fairlead/systems/mpi/collectives/algorithms.h"
+#include "fairlead/systems/mpi/collectives/nodes.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
 
@@ -76,10 +78,30 @@ void bcast_as_told(Group& group, void* buffer, std::uint64_t size, int root) {
   }
 }
 
+template <class Group>
+void reduce_to_first(Group& group, const Operand& operand, std::byte* sum) {
+  const CommNodes* const nodes = group.nodes();
+  const BcastWay way = group.process().bcast_way;
+  if (choose_reduce(way, operand.commutes(), spread_of(nodes)) == Algorithm::binomial) {
+    return reduce_tree(group, operand, sum);
+  }
+  Subgroup<Group> here = in_node(group, *nodes);
+  reduce_tree(here, operand, sum);
+  if (!nodes->leads()) return;
+  Subgroup<Group> leaders = among_leaders(group, *nodes);
+  reduce_tree(leaders, operand, sum);
+}
+
 template void reduce_tree(GroupCall&, const Operand&, std::byte*);
 template void reduce_tree(Recorder&, const Operand&, std::byte*);
+template void reduce_tree(Subgroup<GroupCall>&, const Operand&, std::byte*);
+template void reduce_tree(Subgroup<Recorder>&, const Operand&, std::byte*);
+template void reduce_to_first(GroupCall&, const Operand&, std::byte*);
+template void reduce_to_first(Recorder&, const Operand&, std::byte*);
 template void bcast_binomial(GroupCall&, void*, std::uint64_t, int);
 template void bcast_binomial(Recorder&, void*, std::uint64_t, int);
+template void bcast_binomial(Subgroup<GroupCall>&, void*, std::uint64_t, int);
+template void bcast_binomial(Subgroup<Recorder>&, void*, std::uint64_t, int);
 template void bcast_as_told(GroupCall&, void*, std::uint64_t, int);
 template void bcast_as_told(Recorder&, void*, std::uint64_t, int);
 

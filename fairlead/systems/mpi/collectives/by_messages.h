@@ -1,5 +1,5 @@
-// What several collective calls are made of, on GroupCall and on Recorder. Each is one rank's part;
-// the members call it together.
+// What several collective calls are made of, on GroupCall, on Recorder and on parts of either
+// (subgroup.h). Each is one rank's part; the members call it together.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +13,10 @@ namespace fairlead::mpi {
 template <class Group>
 void reduce_tree(Group& group, const Operand& operand, std::byte* sum);
 
+// As above, in each node first where the order of the operands allows it.
+template <class Group>
+void reduce_to_first(Group& group, const Operand& operand, std::byte* sum);
+
 template <class Group>
 void bcast_binomial(Group& group, void* buffer, std::uint64_t size, int root);
 // Member i counted from the root sends to 2 i + 1 and 2 i + 2.
@@ -22,5 +26,9 @@ void bcast_binary(Group& group, void* buffer, std::uint64_t size, int root);
 // tree where the device's message to all would reach ranks that are no members.
 template <class Group>
 void bcast_as_told(Group& group, void* buffer, std::uint64_t size, int root);
+
+// `block` bytes of each to the root. `own` nullptr at the root: its block is in place already.
+template <class Group>
+void gather_by_messages(Group& group, const void* own, void* all, std::uint64_t block, int root);
 
 }  // namespace fairlead::mpi

@@ -64,6 +64,11 @@ constexpr int kTreeRanks = 3;
 // Allgather: Bruck's log2(P) steps need a rotation of the result; the ring needs none.
 constexpr std::uint64_t kAllgatherBruckBytes = 4 * 1024;  // of the whole result
 
+// Where several members share a node, collectives up to these sizes go in two levels (nodes.h).
+constexpr std::uint64_t kLevelsBcastBytes = 1 << 20;
+constexpr std::uint64_t kLevelsAllreduceBytes = 1 << 20;
+constexpr std::uint64_t kLevelsAllgatherBytes = 1 << 20;  // of the whole result
+
 // Alltoall: Bruck sends log2(P) messages of half the data each instead of P - 1 blocks.
 constexpr std::uint64_t kAlltoallBruckBlockBytes = 256;
 constexpr int kAlltoallBruckRanks = 8;

@@ -1,5 +1,5 @@
-// The collective operations on bytes, over the point-to-point engine. Arguments are checked by the
-// caller. Every algorithm gives the same bits for the same number of ranks, whatever the timing.
+// The collective operations on bytes, over the engine. Arguments are checked by the caller. Every
+// algorithm gives the same bits for the same ranks on the same nodes, whatever the timing.
 #pragma once
 #include <algorithm>
 #include <cstddef>

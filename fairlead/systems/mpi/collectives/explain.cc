@@ -9,6 +9,7 @@
 
 #include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/network.h"
+#include "fairlead/systems/mpi/collectives/nodes.h"
 #include "fairlead/systems/mpi/watch/options.h"
 
 namespace fairlead::mpi {
@@ -28,11 +29,12 @@ constexpr std::pair<Collective, const char*> kCollectives[] = {
 
 // Every number of choose.h and board.h that sizes are compared with.
 constexpr std::uint64_t kBounds[] = {
-    kBoardBytes,          kBcastSplitBytes,         kMulticastBytes,
-    kDirectBcastBytesMin, kDirectBcastBytesMax,     kNetworkReductionBytes,
-    kNetworkResultBytes,  kAllreduceRingBytes,      kAllreduceRingPieceBytes,
-    kTreeBlockBytes,      kLargeReductionPartBytes, kReduceScatterPairsBytes,
-    kAllgatherBruckBytes, kAlltoallBruckBlockBytes};
+    kBoardBytes,           kBcastSplitBytes,         kMulticastBytes,
+    kDirectBcastBytesMin,  kDirectBcastBytesMax,     kNetworkReductionBytes,
+    kNetworkResultBytes,   kAllreduceRingBytes,      kAllreduceRingPieceBytes,
+    kTreeBlockBytes,       kLargeReductionPartBytes, kReduceScatterPairsBytes,
+    kAllgatherBruckBytes,  kAlltoallBruckBlockBytes, kLevelsBcastBytes,
+    kLevelsAllreduceBytes, kLevelsAllgatherBytes};
 
 const char* text_of(Algorithm algorithm) {
   switch (algorithm) {
@@ -72,6 +74,12 @@ const char* text_of(Algorithm algorithm) {
       return "reduction to one, then broadcast";
     case Algorithm::reduce_scatter:
       return "reduction to one, then its parts";
+    case Algorithm::levels:
+      return "in each node, and between nodes";
+    case Algorithm::node_split:
+      return "scatter, then ring from node to node";
+    case Algorithm::node_ring:
+      return "ring from node to node";
   }
   return "";
 }
@@ -93,6 +101,11 @@ std::string offers_of(const CollectivePlace& place) {
   add(place.network_reduces, "reductions by the network");
   add(place.multicasts, "messages to all");
   return text.empty() ? "messages" : "messages, " + text;
+}
+
+std::string nodes_text(NodeSpread spread) {
+  if (!spread.several()) return "";
+  return fmt::format(" on {} nodes{}", spread.nodes, spread.in_order ? "" : ", not node by node");
 }
 
 }  // namespace
@@ -119,8 +132,8 @@ std::vector<AlgorithmRow> rows_of(Collective collective, const CollectivePlace& 
 }
 
 std::string explanation_of(const CollectivePlace& place) {
-  std::string text = fmt::format("algorithms of collectives, {} ranks; the place has {}\n",
-                                 place.ranks, offers_of(place));
+  std::string text = fmt::format("algorithms of collectives, {} ranks{}; the place has {}\n",
+                                 place.ranks, nodes_text(place.spread), offers_of(place));
   if (place.ranks == 1) return text;
   text += fmt::format("{:<18}  {:>19}  {}\n", "call", "bytes", "algorithm");
   for (const auto& [collective, name] : kCollectives) {
@@ -138,12 +151,13 @@ std::string explanation_of(const CollectivePlace& place) {
 }
 
 CollectivePlace place_of(Process& process) {
-  const Comm& world = process.world();
+  Comm& world = process.world();
   Engine& engine = process.engine();
   CollectivePlace place;
   place.ranks = world.size;
   place.way = process.bcast_way;
   if (place.ranks == 1) return place;
+  place.spread = spread_of(nodes_of(process, world));
   place.multicasts = multicasts(process, world);
   if (world.board_settled) {
     place.board = world.board != nullptr;

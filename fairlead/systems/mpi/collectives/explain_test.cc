@@ -29,7 +29,14 @@ std::vector<CollectivePlace> places(int ranks) {
   binary.way = BcastWay::binary;
   CollectivePlace ordered = messages;
   ordered.commutes = false;
-  return {messages, board, copies, network, broadcasts, multicasts, told, binary, ordered};
+  CollectivePlace nodes = messages;
+  nodes.spread.nodes = ranks;
+  CollectivePlace mixed = nodes;
+  mixed.spread.in_order = false;
+  CollectivePlace mixed_ordered = mixed;
+  mixed_ordered.commutes = false;
+  return {nodes,   mixed,      mixed_ordered, messages, board,  copies,
+          network, broadcasts, multicasts,    told,     binary, ordered};
 }
 
 TEST(ExplainCollectives, EverySizeIsServedByTheAlgorithmThatItsRowNames) {
@@ -84,6 +91,22 @@ TEST(ExplainCollectives, TheTextNamesThePlaceAndWhatServesWhichSize) {
       << text;
   EXPECT_NE(text.find("65536 to 1048576  all read the root's memory"), std::string::npos) << text;
   EXPECT_NE(text.find("131072 and more  each combines a part"), std::string::npos) << text;
+}
+
+TEST(ExplainCollectives, TheTextNamesNodesOfSeveralRanks) {
+  CollectivePlace place;
+  place.ranks = 8;
+  place.spread = {2, true};
+  EXPECT_NE(explanation_of(place).find("8 ranks on 2 nodes; the place has messages\n"),
+            std::string::npos)
+      << explanation_of(place);
+  EXPECT_EQ(rows_of(Collective::reduce, place).front().algorithm, Algorithm::levels);
+  place.spread.in_order = false;
+  EXPECT_NE(explanation_of(place).find("8 ranks on 2 nodes, not node by node;"), std::string::npos);
+  EXPECT_EQ(rows_of(Collective::allreduce, place).back().algorithm, Algorithm::node_ring);
+  // Expect: what is combined node by node would be out of the order that the operation needs
+  place.commutes = false;
+  EXPECT_EQ(rows_of(Collective::reduce, place).front().algorithm, Algorithm::binomial);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include <algorithm>
 
 #include "fairlead/systems/mpi/collectives/algorithms.h"
+#include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
+#include "fairlead/systems/mpi/collectives/nodes.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
 
@@ -50,6 +52,8 @@ void gather_tree(Group& group, const void* own, void* all, std::uint64_t block, 
   }
 }
 
+}  // namespace
+
 template <class Group>
 void gather_by_messages(Group& group, const void* own, void* all, std::uint64_t block, int root) {
   if (group.rank() == root && own != nullptr && block != 0) {
@@ -63,7 +67,8 @@ void gather_by_messages(Group& group, const void* own, void* all, std::uint64_t 
   }
 }
 
-}  // namespace
+template void gather_by_messages(Subgroup<GroupCall>&, const void*, void*, std::uint64_t, int);
+template void gather_by_messages(Subgroup<Recorder>&, const void*, void*, std::uint64_t, int);
 
 void gather(Process& process, Comm& comm, const char* call, const void* own, void* all,
             std::uint64_t block, int root) {

@@ -74,7 +74,7 @@ void GroupCall::wait(Request& receive) const {
     engine.wait_is_over();
     return;
   }
-  if (comm_.board == nullptr) return engine.wait(receive, call_);
+  if (comm_.board == nullptr && comm_.here == nullptr) return engine.wait(receive, call_);
   if (engine.direct().receive_straight(receive)) [[likely]]
     return;
   // Counted from when the wait turns out to be long: short ones read no clock.

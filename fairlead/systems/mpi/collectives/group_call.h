@@ -7,6 +7,7 @@
 
 #include "fairlead/systems/mpi/collectives/choose.h"
 #include "fairlead/systems/mpi/collectives/collectives.h"
+#include "fairlead/systems/mpi/collectives/nodes.h"
 #include "fairlead/systems/mpi/collectives/wrong_call.h"
 
 namespace fairlead::mpi {
@@ -35,6 +36,8 @@ class GroupCall {
   Process& process() { return process_; }
   int rank() const { return comm_.rank; }
   int size() const { return comm_.size; }
+  // nullptr: algorithms need not know nodes.
+  const CommNodes* nodes() { return nodes_of(process_, comm_); }
 
   void send(int to, const void* from, std::uint64_t size) {
     Engine& engine = process_.engine();

@@ -6,8 +6,8 @@
 namespace fairlead::mpi {
 namespace {
 
-// Binomial tree. The tree is rooted at rank 0 whatever the root, so that the bits of the result do
-// not depend on the root; the result then goes to the root.
+// To rank 0 whatever the root, so that the bits of the result do not depend on the root; from there
+// the result goes to the root.
 template <class Group>
 void reduce_by_messages(Group& group, const void* own, void* result, const Operand& operand,
                         int root) {
@@ -16,7 +16,7 @@ void reduce_by_messages(Group& group, const void* own, void* result, const Opera
   typename Group::Memory partial(group, at_root ? 0 : bytes);
   std::byte* const sum = at_root ? static_cast<std::byte*>(result) : partial.data();
   group.copy(sum, own, bytes);
-  reduce_tree(group, operand, sum);
+  reduce_to_first(group, operand, sum);
   if (root == 0) return;
   if (group.rank() == 0) group.send(root, sum, bytes);
   if (at_root) group.receive(0, sum, bytes);

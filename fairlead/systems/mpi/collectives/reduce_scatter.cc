@@ -46,12 +46,12 @@ class ReduceScatter {
     group_.copy(result, sum.data(), mine);
   }
 
-  // To rank 0 up a tree, which sends each rank its part.
+  // To rank 0, which sends each rank its part.
   void by_tree(const void* own, void* result) {
     const int rank = group_.rank();
     typename Group::Memory sum(group_, operand_.bytes());
     group_.copy(sum.data(), own, operand_.bytes());
-    reduce_tree(group_, operand_, sum.data());
+    reduce_to_first(group_, operand_, sum.data());
     if (rank != 0) {
       if (bytes(rank) != 0) group_.receive(0, result, bytes(rank));
       return;

@@ -138,6 +138,10 @@ Recorder::Recorder(Schedule& schedule)
   }
 }
 
+const CommNodes* Recorder::nodes() {
+  return size_ == schedule_.comm_.size ? nodes_of(process(), schedule_.comm_) : nullptr;
+}
+
 void Recorder::exchange(int to, const void* out, std::uint64_t out_size, int from, void* in,
                         std::uint64_t in_size) {
   const Pending receive = begin_receive(from, in, in_size);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fairlead/systems/mpi/collectives/collectives.h"
+#include "fairlead/systems/mpi/collectives/nodes.h"
 #include "fairlead/systems/mpi/collectives/schedule_steps.h"
 #include "fairlead/systems/mpi/driven.h"
 #include "fairlead/systems/mpi/task.h"
@@ -78,6 +79,8 @@ class Recorder {
   Process& process() { return schedule_.process_; }
   int rank() const { return schedule_.comm_.rank - first_; }
   int size() const { return size_; }
+  // nullptr: algorithms need not know nodes, as while they see some members only.
+  const CommNodes* nodes();
 
   void send(int to, const void* from, std::uint64_t size) { end_send(begin_send(to, from, size)); }
   void receive(int from, void* to, std::uint64_t size) { end(begin_receive(from, to, size), size); }
