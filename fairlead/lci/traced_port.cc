@@ -11,6 +11,7 @@
 #include "fairlead/base/packet_arrows.h"
 #include "fairlead/lci/message_matching.h"
 #include "fairlead/lci/network_reduction.h"
+#include "fairlead/lci/node_memory.h"
 #include "fairlead/lci/vi_rdma.h"
 
 namespace fairlead::lci {
@@ -50,7 +51,11 @@ class Matching final : public MessageMatching {
   std::unordered_set<Chan> opened_;
 };
 
-class TracedPort final : public Port, public MatchingPort, public ReducingPort, public ViRdmaPort {
+class TracedPort final : public Port,
+                         public MatchingPort,
+                         public NodeMemoryPort,
+                         public ReducingPort,
+                         public ViRdmaPort {
  public:
   TracedPort(Port& inner, TraceLane lane)
       : inner_(inner), lane_(lane), free_work_((inner.caps(inner.self()).flags & kFreeWork) != 0) {
@@ -67,6 +72,7 @@ class TracedPort final : public Port, public MatchingPort, public ReducingPort, 
     return matching_.get();
   }
 
+  NodeMemory* node_memory() override { return node_memory_of(inner_); }
   NetworkReductions* reductions() override { return reductions_of(inner_); }
   ViRdma* vi_rdma() override { return vi_rdma_of(inner_); }
 

@@ -22,8 +22,9 @@ void expect(bool condition) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::vector<Box> area((pool_at(kBoxes) + kPool) / kBoxBytes);
-  InQueue queue(reinterpret_cast<const std::byte*>(area.data()), kBoxes, kPool, kEagerMax);
+  std::vector<Box> area(kBoxes + kPool / kBoxBytes);
+  InQueue queue(reinterpret_cast<const std::byte*>(area.data()), kBoxes,
+                reinterpret_cast<const std::byte*>(area.data() + kBoxes), kPool, kEagerMax);
   InQueue::Taken taken;
   unsigned sum = 0;
   // A byte says into which postbox, and whether its generation is the one that is expected; a line

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/lci/node_memory.h"
 #include "fairlead/run/context.h"
 #include "tests/mpi/mpi_worlds.h"
 #include "tests/mpi/variable.h"
@@ -167,6 +168,95 @@ TEST(RsmDeviceOptions, AllConnectionsAreMadeWhereThatIsAskedFor) {
       return MPI_TEST_CHECK(sum == size * (size - 1) / 2, rank, sum);
     });
   }
+}
+
+// Areas that ranks have made, and in which they take part, all ranks together.
+std::array<std::uint64_t, 2> areas() {
+  const lci::NodeMemory::Counts here = lci::node_memory_of(run::current()->port())->counts();
+  std::array<std::uint64_t, 2> sum{here.made, here.shared};
+  MPI_Allreduce(MPI_IN_PLACE, sum.data(), 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  return sum;
+}
+
+// A word to every other rank, to all at once.
+bool greet_all(int rank, int size) {
+  std::vector<int> in(static_cast<std::size_t>(size), -1);
+  std::vector<MPI_Request> requests;
+  for (int i = 1; i < size; ++i) {
+    const int to = (rank + i) % size;
+    MPI_Irecv(&in[static_cast<std::size_t>(to)], 1, MPI_INT, to, 5, MPI_COMM_WORLD,
+              &requests.emplace_back());
+    MPI_Isend(&rank, 1, MPI_INT, to, 5, MPI_COMM_WORLD, &requests.emplace_back());
+  }
+  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  bool good = true;
+  for (int from = 0; from < size; ++from) {
+    good &= MPI_TEST_CHECK(from == rank || in[static_cast<std::size_t>(from)] == from, rank, from);
+  }
+  return good;
+}
+
+// Each sender has one area at each host that it sends to, however many ranks receive there: nodes
+// of two and of three, of which the last has fewer.
+TEST(RsmDeviceAreas, ThereIsOneForEachSenderAndHost) {
+  struct Case {
+    const char* world;
+    unsigned ranks;
+    std::uint64_t made;
+    std::uint64_t shared;
+  };
+  for (const Case& each :
+       {Case{"rsmfirelink@2", 6, 6 * 3, 6 * 2}, Case{"autofirelink@2", 6, 6 * 2, 6 * 2},
+        Case{"rsmfirelink@3", 5, 5 * 2, 3 * 1 + 3 * 1 + 2 * 2}}) {
+    run_ranks(each.world, each.ranks, [&](int rank, int size) {
+      // Expect: MPI_Init makes none
+      bool good =
+          MPI_TEST_CHECK(lci::node_memory_of(run::current()->port())->counts().made == 0, rank, 0);
+      good &= greet_all(rank, size);
+      const auto [made, shared] = areas();
+      good &= MPI_TEST_CHECK(made == each.made, rank, made);
+      good &= MPI_TEST_CHECK(shared == each.shared, rank, shared);
+      return good;
+    });
+  }
+}
+
+// Where processes share memory, the first receiver may be slow to answer: there may be more areas
+// then, but as many receivers as connections. Where they share none each has its own.
+TEST(RsmDeviceAreas, EveryReceiverHasOneOrTakesPart) {
+  for (const char* world : {"rsmshm", "rsmloop", "rsmudp"}) {
+    run_ranks(world, 4, [&](int rank, int size) {
+      bool good = greet_all(rank, size);
+      const auto [made, shared] = areas();
+      good &= MPI_TEST_CHECK(made + shared == 4 * 3, rank, made);
+      const bool can = lci::node_memory_of(run::current()->port())->shares(rank == 0 ? 1 : 0);
+      good &= MPI_TEST_CHECK(can ? shared > 0 : shared == 0, rank, shared);
+      return good;
+    });
+  }
+}
+
+// The first receiver of a host computes; messages to another one there do not wait for it.
+TEST(RsmDeviceAreas, AReceiverInNoCallKeepsNoMessageFromOthers) {
+  run_ranks("rsmfirelink@2", 4, [](int rank, int) {
+    bool good = true;
+    int word = rank;
+    if (rank == 0) {
+      MPI_Request first = MPI_REQUEST_NULL;
+      MPI_Isend(&word, 1, MPI_INT, 2, 1, MPI_COMM_WORLD, &first);
+      MPI_Send(&word, 1, MPI_INT, 3, 1, MPI_COMM_WORLD);
+      MPI_Wait(&first, MPI_STATUS_IGNORE);
+    } else if (rank == 2) {
+      lci::Port& port = run::current()->port();
+      while (port.now() < milliseconds(200)) port.charge({1'000'000, 0, 0});
+      MPI_Recv(&word, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (rank == 3) {
+      MPI_Recv(&word, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      good &= MPI_TEST_CHECK(run::current()->port().now() < milliseconds(50), rank,
+                             run::current()->port().now().count);
+    }
+    return good;
+  });
 }
 
 // Sends that are not over soon: rank 0 to rank 1, which waits for a message of rank 2 first. That

@@ -18,7 +18,7 @@
 namespace fairlead::fabric::model {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3265'7461'676c'6631;  // "1flgate2"
+constexpr std::uint64_t kMagic = 0x3365'7461'676c'6631;  // "1flgate3"
 constexpr std::uint64_t kPage = 4096;
 // Simulator and ranks share a processor: a yield is a hand-over of 1 us where sleeping and waking
 // costs 4 (bench/model_gate). Few, as several ranks may wait.
@@ -69,7 +69,8 @@ Result<std::unique_ptr<GateMemory>> GateMemory::create(const EvenNodes& ranks, s
   if (!kind.ok()) return kind.error();
   const std::uint64_t ni_bytes = kind.value()->ni_memory_bytes;
   const std::uint64_t offset = packets_offset(ranks.ranks, nodes * ni_bytes);
-  const std::uint64_t bytes = offset + kPacketBytes;
+  const std::uint64_t region_bytes = ranks.several() ? kind.value()->region_bytes : 0;
+  const std::uint64_t bytes = offset + kPacketBytes + ranks.ranks * region_bytes;
   const int fd = ::memfd_create("fairlead-model", MFD_CLOEXEC);
   if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
     const std::string why = std::strerror(errno);
@@ -89,6 +90,7 @@ Result<std::unique_ptr<GateMemory>> GateMemory::create(const EvenNodes& ranks, s
   header.nodes = nodes;
   header.ranks_per_node = ranks.each;
   header.ni_memory_bytes = ni_bytes;
+  header.region_bytes = region_bytes;
   const auto put = [](std::string_view text, std::span<char> into) {
     std::copy_n(text.begin(), std::min(text.size(), into.size() - 1), into.begin());
   };
@@ -116,7 +118,9 @@ Result<std::unique_ptr<GateMemory>> GateMemory::open(int fd) {
       header.ni_memory_bytes > kPacketBytes ||
       header.packets_offset !=
           packets_offset(header.ranks, header.nodes * header.ni_memory_bytes) ||
-      header.packets_offset >= bytes || header.platform[sizeof header.platform - 1] != '\0' ||
+      header.region_bytes > kPacketBytes ||
+      header.packets_offset + kPacketBytes + header.ranks * header.region_bytes != bytes ||
+      header.platform[sizeof header.platform - 1] != '\0' ||
       header.ni_kind[sizeof header.ni_kind - 1] != '\0') {
     return Error{
         "the memory of the modelled job is not as it should be: are `fairlead` and "

@@ -108,6 +108,7 @@ struct GateHeader {
   std::uint32_t ranks_per_node;
   std::uint32_t reserved;
   std::uint64_t ni_memory_bytes;  // of each node
+  std::uint64_t region_bytes;     // of each rank
   char platform[64];              // its name, NUL-terminated
   char ni_kind[16];               // the same
   Ps look;                        // what an empty look takes: that at a clock, too
@@ -147,8 +148,12 @@ class GateMemory {
   // The NI memory of every node, one after the other.
   std::span<std::byte> ni_memory() const;
   std::span<std::byte> packets() const {
-    return {base_ + header().packets_offset,
-            static_cast<std::size_t>(header().total_bytes - header().packets_offset)};
+    return {base_ + header().packets_offset, static_cast<std::size_t>(kPacketBytes)};
+  }
+  // The regions of all ranks, one after the other.
+  std::span<std::byte> regions() const {
+    return {packets().data() + kPacketBytes,
+            static_cast<std::size_t>(header().ranks * header().region_bytes)};
   }
   // The rank's process is gone: whoever waits for it goes on. By its supervisor, in any process.
   void mark_left(Rank rank);

@@ -21,12 +21,13 @@
 
 namespace fairlead::fabric::model {
 
-// What of a machine the processes of its ranks share: its packets, and NI memory (NiKind's
-// ni_memory_bytes each, nodes one after the other, zeroed). Empty: nobody does. The owner's; it
-// outlives the machine.
+// What of a machine the processes of its ranks share: its packets, NI memory (NiKind's
+// ni_memory_bytes each, nodes one after the other, zeroed), and the regions of its ranks
+// (region_bytes each). Empty: nobody does. The owner's; it outlives the machine.
 struct SharedMemory {
   std::span<std::byte> packets;
   std::span<std::byte> ni_memory;
+  std::span<std::byte> regions{};
 };
 
 // The part of a run's critical path that one resource took.

@@ -57,6 +57,9 @@ struct NiKind {
   // leaves what the interface does for groups and counters to the hosts, and one in between what
   // it does for groups.
   std::span<const std::string_view> implementations = kDirectOnly;
+  // So many bytes of each rank's memory can be loaded by the other ranks of its node
+  // (Nic::region()), where a node has several. Address space: what is touched is memory.
+  std::uint64_t region_bytes = 0;
 };
 
 // Every kind there is; its body is made by the build (fairlead_kinds() in cmake/).

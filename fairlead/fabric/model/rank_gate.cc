@@ -28,9 +28,9 @@ Result<SharedMachine> load_shared_machine(const std::string& platform_file, cons
   if (!memory.ok()) return memory.error();
   SharedMachine made;
   made.memory = std::move(memory.value());
-  made.machine =
-      loaded.value().kind->make(std::move(loaded.value().platform), ranks, nodes, payload_bytes,
-                                SharedMemory{made.memory->packets(), made.memory->ni_memory()});
+  made.machine = loaded.value().kind->make(
+      std::move(loaded.value().platform), ranks, nodes, payload_bytes,
+      SharedMemory{made.memory->packets(), made.memory->ni_memory(), made.memory->regions()});
   return made;
 }
 

@@ -11,13 +11,14 @@
 
 #include "fairlead/lci/client/fast_path.h"
 #include "fairlead/lci/client/wake_helper.h"
+#include "fairlead/lci/node_memory.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/lci/until.h"
 
 namespace fairlead::lci {
 
 template <class Inner>
-class WakingPort final : public Port {
+class WakingPort final : public Port, public NodeMemoryPort, private NodeMemory {
  public:
   // `helper` outlives the port and is no other's; `arguments` are the inner port's.
   template <class... Arguments>
@@ -133,6 +134,7 @@ class WakingPort final : public Port {
   void* map(Rank rank, SegId segment) override {
     return in_turn([&] { return inner_.map(rank, segment); });
   }
+  NodeMemory* node_memory() override { return node_memory_of(inner_) != nullptr ? this : nullptr; }
   Post put(Dest dest, SegId segment, std::span<const PutPiece> pieces, Counter* done, CtrId remote,
            std::uint32_t flags) override {
     return in_turn([&] { return inner_.put(dest, segment, pieces, done, remote, flags); });
@@ -245,6 +247,20 @@ class WakingPort final : public Port {
             [](void* port) { return static_cast<Inner*>(port)->poll(); },
             [](void* port) { return static_cast<Inner*>(port)->changes(); },
             [](void* port, fabric::Bell& bell) { return static_cast<Inner*>(port)->listen(bell); }};
+  }
+
+  // NodeMemory
+  bool shares(Rank rank) override {
+    return in_turn([&] { return node_memory_of(inner_)->shares(rank); });
+  }
+  void* make_shared(SegId segment, std::size_t size) override {
+    return in_turn([&] { return node_memory_of(inner_)->make_shared(segment, size); });
+  }
+  void* share(SegId mine, Rank owner, SegId theirs, std::size_t size) override {
+    return in_turn([&] { return node_memory_of(inner_)->share(mine, owner, theirs, size); });
+  }
+  Counts counts() override {
+    return in_turn([&] { return node_memory_of(inner_)->counts(); });
   }
 
   Inner inner_;

@@ -26,11 +26,16 @@
 #include "fairlead/lci/memory/remote_memory.h"
 #include "fairlead/lci/message_matching.h"
 #include "fairlead/lci/network_reduction.h"
+#include "fairlead/lci/node_memory.h"
 #include "fairlead/lci/overflow.h"
 
 namespace fairlead::lci {
 
-class DirectPort final : public Port, public MatchingPort, public ReducingPort {
+class DirectPort final : public Port,
+                         public MatchingPort,
+                         public NodeMemoryPort,
+                         public ReducingPort,
+                         private NodeMemory {
  public:
   DirectPort(fabric::Nic& nic, const DirectOptions& options);
   ~DirectPort() override;
@@ -60,6 +65,7 @@ class DirectPort final : public Port, public MatchingPort, public ReducingPort {
 
   // MatchingPort
   MessageMatching* matching() override { return network_.matching(); }
+  NodeMemory* node_memory() override { return this; }
 
   // ReducingPort
   NetworkReductions* reductions() override {
@@ -244,6 +250,12 @@ class DirectPort final : public Port, public MatchingPort, public ReducingPort {
   [[noreturn]] void fatal(const std::string& reason);
 
   // --- direct_progress.cc
+  // NodeMemory
+  bool shares(Rank rank) override { return memory_.shares(rank); }
+  void* make_shared(SegId segment, std::size_t size) override;
+  void* share(SegId mine, Rank owner, SegId theirs, std::size_t size) override;
+  Counts counts() override { return shared_; }
+
   bool work_waits() const {
     return !overflow_.empty() || backlog_.items > 0 || copies_.busy() || multicast_.busy() ||
            network_.busy() || client_.has_due();
@@ -312,7 +324,8 @@ class DirectPort final : public Port, public MatchingPort, public ReducingPort {
   bool refused_ = false;
   WaitLadder room_ladder_{options_.wait};  // of waits for room, one after the other
   std::uint64_t losses_ = 0;               // peers lost
-  std::uint64_t losses_told_ = 0;          // of those, answered by wait()
+  Counts shared_{};
+  std::uint64_t losses_told_ = 0;        // of those, answered by wait()
   std::vector<std::uint32_t> next_out_;  // sequence per (peer, lane), unless the fabric is reliable
   std::vector<std::uint32_t> next_in_;
   Ps told_sent_{};

@@ -15,6 +15,7 @@
 #include "fairlead/lci/client/fast_path.h"
 #include "fairlead/lci/direct/direct_port_fixture.h"
 #include "fairlead/lci/internal_channels.h"
+#include "fairlead/lci/node_memory.h"
 
 namespace fairlead::lci {
 namespace {
@@ -361,6 +362,68 @@ TEST_P(DirectPortTest, GroupPacketsOfEverySizeArrive) {
     for (std::size_t i = 0; i < sizes.size(); ++i)
       EXPECT_EQ(boxes[r].items[i].data, pattern(sizes[i], sizes[i]));
   }
+}
+
+// Memory that rank 1 made and rank 0 takes part in: what others put into either segment is there
+// for both. Elsewhere the answer is no, and nothing is exposed.
+TEST_P(DirectPortTest, RanksOfANodeShareWhatOneOfThemAllocated) {
+  start(3);
+  NodeMemory* const here = node_memory_of(port(0));
+  NodeMemory* const there = node_memory_of(port(1));
+  if (has_engines(GetParam().on)) {
+    EXPECT_EQ(here, nullptr);
+    return;
+  }
+  ASSERT_TRUE(here != nullptr && there != nullptr);
+  auto* const made = static_cast<std::byte*>(there->make_shared(1, 8192));
+  ASSERT_NE(made, nullptr);
+  EXPECT_EQ(there->counts().made, 1u);
+  std::vector<std::uint64_t> own(16);
+  ASSERT_EQ(port(1).expose(2, own.data(), 128, kRead | kWrite, nullptr, {}), Post::done);
+  // Expect: no memory that is not there, is too small, is no node's, or whose name is taken
+  EXPECT_EQ(here->share(7, 1, 3, 64), nullptr);
+  EXPECT_EQ(here->share(7, 1, 1, 8193), nullptr);
+  EXPECT_EQ(here->share(7, 1, 2, 64), nullptr);
+  EXPECT_EQ(here->share(7, 99, 1, 64), nullptr);
+  if (!here->shares(1)) {
+    EXPECT_EQ(here->share(7, 1, 1, 8192), nullptr);
+    EXPECT_EQ(port(0).withdraw(7), Post::invalid);
+    return;
+  }
+  auto* const shared = static_cast<std::byte*>(here->share(7, 1, 1, 8192));
+  ASSERT_NE(shared, nullptr);
+  EXPECT_EQ(here->counts().shared, 1u);
+  EXPECT_EQ(here->share(7, 1, 1, 8192), nullptr);
+  const auto put = [&](Rank to, SegId segment, std::uint64_t offset, unsigned seed) {
+    const auto data = pattern(256, seed);
+    const PutPiece piece{offset, data.data(), data.size()};
+    Counter done;
+    const Post begun = port(2).put({to}, segment, {&piece, 1}, &done, kNoCounter, kNoFlags);
+    EXPECT_TRUE(begun == Post::done || begun == Post::pending);
+    (void)port(2).fence({to}, &done);
+    EXPECT_TRUE(until([&] { return done.ok == 2; }));
+    EXPECT_EQ(std::memcmp(made + offset, data.data(), data.size()), 0);
+    EXPECT_EQ(std::memcmp(shared + offset, data.data(), data.size()), 0);
+  };
+  put(1, 1, 512, 1);
+  put(0, 7, 4096, 2);
+  // Expect: bounds are the segment's
+  const PutPiece beyond{8192 - 8, made, 16};
+  Counter refused;
+  const Post answer = port(2).put({0}, 7, {&beyond, 1}, &refused, kNoCounter, kNoFlags);
+  EXPECT_TRUE(answer == Post::invalid || until([&] { return refused.failed == 1; }));
+  // Expect: who maps either maps the same
+  if ((port(2).caps(0).flags & kMappable) != 0) {
+    auto* const mapped = static_cast<std::byte*>(port(2).map(0, 7));
+    ASSERT_NE(mapped, nullptr);
+    EXPECT_EQ(mapped[4096], shared[4096]);
+    mapped[4097] = std::byte{77};
+    EXPECT_EQ(made[4097], std::byte{77});
+  }
+  // Expect: its end leaves the owner's as it is
+  EXPECT_EQ(port(0).withdraw(7), Post::done);
+  EXPECT_EQ(port(2).map(0, 7), nullptr);
+  put(1, 1, 1024, 3);
 }
 
 TEST_P(DirectPortTest, PutGetAtomicFenceOnAllocatedAndExposedMemory) {

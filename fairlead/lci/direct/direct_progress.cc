@@ -260,6 +260,21 @@ void* DirectPort::allocate(SegId segment, std::size_t size, Place place) {
   return memory;
 }
 
+void* DirectPort::make_shared(SegId segment, std::size_t size) {
+  void* const memory = allocate(segment, size, Place::host);
+  if (memory != nullptr) ++shared_.made;
+  return memory;
+}
+
+void* DirectPort::share(SegId mine, Rank owner, SegId theirs, std::size_t size) {
+  void* const memory = memory_.share(mine, owner, theirs, size);
+  if (memory == nullptr) return nullptr;
+  ++shared_.shared;
+  network_.exposed(mine, {static_cast<std::byte*>(memory), size}, kRead | kWrite | kAtomic, {},
+                   nullptr);
+  return memory;
+}
+
 Post DirectPort::expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions,
                         void* alias, std::span<const Rank> allowed) {
   const Post answer = memory_.own().expose(segment, base, size, permissions, alias, allowed);

@@ -33,12 +33,22 @@ std::optional<Post> DirectMemory::find(Rank rank, SegId segment, Exposed* what) 
   const Post answer = Exposures(region, nic_.peers()).find(segment, nic_.self(), what);
   // The table is a peer's: an offset that points out of its region is no segment.
   if (answer == Post::done && what->in == ExposedIn::region &&
-      (what->base > region.size() || what->size > region.size() - what->base))
+      !lies_in(region, what->base, what->size))
     return Post::invalid;
+  if (what->lender != 0 && (what->lender > nic_.peers() ||
+                            !lies_in(nic_.region(what->lender - 1), what->lent, what->size)))
+    what->lender = 0;
   return answer;
 }
 
+bool DirectMemory::lies_in(std::span<const std::byte> region, std::uint64_t offset,
+                           std::uint64_t size) {
+  return offset <= region.size() && size <= region.size() - offset;
+}
+
 std::byte* DirectMemory::address(Rank rank, const Exposed& what, std::uint64_t offset) const {
+  if (what.lender != 0 && rank != nic_.self())
+    return nic_.region(what.lender - 1).data() + what.lent + offset;
   if (what.in == ExposedIn::region)
     return (rank == nic_.self() ? own_.region() : nic_.region(rank)).data() + what.base + offset;
   const bool same_space = rank == nic_.self() || (nic_.caps(rank).flags & fabric::kSameSpace) != 0;
@@ -48,8 +58,30 @@ std::byte* DirectMemory::address(Rank rank, const Exposed& what, std::uint64_t o
 void* DirectMemory::map(Rank rank, SegId segment) {
   Exposed what;
   const std::optional<Post> found = find(rank, segment, &what);
-  if (!found || *found != Post::done || what.in != ExposedIn::region) return nullptr;
+  const bool is_mapped = what.in == ExposedIn::region || what.lender != 0;
+  if (!found || *found != Post::done || !is_mapped) return nullptr;
   return address(rank, what, 0);
+}
+
+bool DirectMemory::shares(Rank rank) const {
+  const auto has_region = [this](Rank of) {
+    return nic_.region(of).size() > OwnMemory::table_bytes(nic_.peers());
+  };
+  return rank < nic_.peers() && has_region(nic_.self()) && has_region(rank);
+}
+
+// A table that is a peer's: what it says is checked.
+void* DirectMemory::share(SegId mine, Rank owner, SegId theirs, std::size_t size) {
+  if (!shares(owner) || owner == nic_.self()) return nullptr;
+  const std::span<std::byte> region = nic_.region(owner);
+  Exposed what;
+  if (Exposures(region, nic_.peers()).find(theirs, nic_.self(), &what) != Post::done ||
+      what.in != ExposedIn::region || !lies_in(region, what.base, what.size) || what.size < size ||
+      (what.permissions & (kRead | kWrite)) != (kRead | kWrite)) {
+    return nullptr;
+  }
+  std::byte* const at = region.data() + what.base;
+  return own_.share(mine, at, size, owner, what.base) == Post::done ? at : nullptr;
 }
 
 bool DirectMemory::may_store(const Exposed& what, bool* told) {

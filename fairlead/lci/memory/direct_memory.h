@@ -29,6 +29,9 @@ class DirectMemory {
   // What this rank owns.
   OwnMemory& own() { return own_; }
   void* map(Rank rank, SegId segment);
+  // As NodeMemory's (node_memory.h).
+  bool shares(Rank rank) const;
+  void* share(SegId mine, Rank owner, SegId theirs, std::size_t size);
 
   // nullopt: the fabric has no direct way there; the caller uses packets. Else all was done when
   // it returns done, nothing otherwise. These count nothing. *told: in, whether its owner could be
@@ -41,6 +44,7 @@ class DirectMemory {
 
  private:
   std::span<std::byte> region_of_this_rank(const DirectMemoryOptions& options);
+  static bool lies_in(std::span<const std::byte> region, std::uint64_t offset, std::uint64_t size);
   // The answer to *told. False: again_buffer.
   static bool may_store(const Exposed& what, bool* told);
   // Looks the segment up in its owner's table. nullopt: the table cannot be read from here.

@@ -104,6 +104,8 @@ Post Exposures::add(SegId segment, const Exposed& what, std::span<const Rank> al
   e.permissions.store(what.permissions, std::memory_order_relaxed);
   e.base.store(what.base, std::memory_order_relaxed);
   e.size.store(what.size, std::memory_order_relaxed);
+  e.lender.store(what.lender, std::memory_order_relaxed);
+  e.lent.store(what.lent, std::memory_order_relaxed);
   allow(at, allowed);
   e.in.store(what.in, std::memory_order_release);
   e.version.fetch_add(1);
@@ -145,7 +147,8 @@ Exposed Exposures::remove(SegId segment) {
   if (!at) return {};
   Entry& e = at.entry();
   Use& use = owner().use[number_of(at.part)];
-  const Exposed was{e.in.load(), e.permissions.load(), e.base.load(), e.size.load()};
+  const Exposed was{e.in.load(),   e.permissions.load(), e.base.load(),
+                    e.size.load(), e.lender.load(),      e.lent.load()};
   e.version.fetch_add(1);
   e.in.store(ExposedIn::gone, std::memory_order_release);
   e.version.fetch_add(1);
@@ -185,9 +188,10 @@ Post Exposures::find(SegId segment, Rank who, Exposed* what) const {
     const std::uint32_t version = e.version.load(std::memory_order_acquire);
     if (version % 2 != 0) continue;
     const bool same = e.segment.load(std::memory_order_acquire) == segment;
-    *what =
-        Exposed{e.in.load(std::memory_order_acquire), e.permissions.load(std::memory_order_acquire),
-                e.base.load(std::memory_order_acquire), e.size.load(std::memory_order_acquire)};
+    *what = Exposed{
+        e.in.load(std::memory_order_acquire),     e.permissions.load(std::memory_order_acquire),
+        e.base.load(std::memory_order_acquire),   e.size.load(std::memory_order_acquire),
+        e.lender.load(std::memory_order_acquire), e.lent.load(std::memory_order_acquire)};
     const bool listed = e.listed.load(std::memory_order_acquire) != 0;
     const bool allowed =
         !listed || (who / 64 < words_ &&

@@ -26,6 +26,11 @@ struct Exposed {
   std::uint32_t permissions = 0;
   std::uint64_t base = 0;
   std::uint64_t size = 0;
+  // Memory of another rank's region that the owner shares (NodeMemory::share()): the rank plus 1,
+  // and the offset there, for peers that reach that region themselves. `in` is process. 0: it is
+  // not.
+  std::uint32_t lender = 0;
+  std::uint64_t lent = 0;
 };
 
 class Exposures {
@@ -74,6 +79,8 @@ class Exposures {
     std::atomic<std::uint32_t> permissions;
     std::atomic<std::uint64_t> base;
     std::atomic<std::uint64_t> size;
+    std::atomic<std::uint64_t> lent;
+    std::atomic<std::uint32_t> lender;
     std::atomic<std::uint32_t> listed;  // 1: only ranks in the entry's bitmap
   };
   static_assert(sizeof(Entry) == 64);

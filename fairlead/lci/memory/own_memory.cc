@@ -88,6 +88,14 @@ Post OwnMemory::expose(SegId segment, void* base, std::size_t size, std::uint32_
   return add(segment, what, allowed);
 }
 
+Post OwnMemory::share(SegId segment, std::byte* at, std::size_t size, Rank lender,
+                      std::uint64_t offset) {
+  return add(segment,
+             {ExposedIn::process, kRead | kWrite | kAtomic, reinterpret_cast<std::uintptr_t>(at),
+              size, lender + 1, offset},
+             {});
+}
+
 std::byte* OwnMemory::table_memory(std::size_t bytes) {
   if (!region_.empty()) {
     bool used_before = false;

@@ -41,6 +41,8 @@ class OwnMemory {
   void* alias(SegId segment);
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
               std::span<const Rank> allowed);
+  // Exposes `size` bytes at `offset` of the region of `lender`, which this process has at `at`.
+  Post share(SegId segment, std::byte* at, std::size_t size, Rank lender, std::uint64_t offset);
   Post withdraw(SegId segment);
   Post regrant(SegId segment, std::uint32_t permissions, std::span<const Rank> allowed) {
     return table_.regrant(segment, permissions, allowed);

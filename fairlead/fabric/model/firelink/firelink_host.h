@@ -32,6 +32,7 @@ class FirelinkHost {
   const FirelinkTerms& terms() const { return terms_; }
   Peer node_of(Rank rank) const { return parts_.ranks.node_of(rank); }
   bool near(Rank peer) const { return node_of(peer) == node_of(rank_); }
+  std::span<std::byte> region(Rank peer) const { return region_of(parts_.regions, peer); }
 
   // --- The rank's clock.
   Ps now() const { return clock_.now(); }

@@ -7,6 +7,7 @@
 
 #include "fairlead/base/counters.h"
 #include "fairlead/base/pinned_array.h"
+#include "fairlead/base/reserved_memory.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/trace.h"
 #include "fairlead/fabric/model/firelink/firelink_host.h"
@@ -49,6 +50,7 @@ class FirelinkMachine final : public NicMachine {
 
   FirelinkTerms terms_;
   LineRuns runs_;
+  ReservedMemory regions_;  // where no process has them
   FirelinkParts parts_;
   LineNetwork lines_;
   PinnedArray<OneRank> hosts_;

@@ -41,6 +41,10 @@ class FirelinkNic : public PacketNic<Host>, public RawCopies {
   bool settled() override { return !anything_lost() && host_.settled(); }
   Post copy_remote(const RemoteCopy& copy) override;
   Post copy_raw(const RemoteCopy& copy) override;
+  // What ranks of this node share.
+  std::span<std::byte> region(Peer peer) override {
+    return host_.near(peer) ? host_.region(peer) : std::span<std::byte>{};
+  }
   const char* why_lost(Peer peer) const override {
     const auto cut = cuts_.find(host_.node_of(peer));
     return cut != cuts_.end() ? cut->second.c_str() : nullptr;

@@ -47,7 +47,9 @@ const NiKind& firelink_kind() {
                                    0,
                                    &describe,
                                    &commands,
-                                   &remote_nic};
+                                   &remote_nic,
+                                   kDirectOnly,
+                                   kFirelinkRegionBytes};
   return kKind;
 }
 

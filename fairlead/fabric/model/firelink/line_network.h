@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,9 +54,10 @@ struct FirelinkParts {
   const hw::NetworkParams& network;
   LineRuns& runs;
   EvenNodes ranks;
-  BytesPerSec memory_rate;     // of a node's memory, where several ranks share it
-  Ps interrupt;                // until a handler has run
-  Figures* figures = nullptr;  // counted only
+  BytesPerSec memory_rate;       // of a node's memory, where several ranks share it
+  Ps interrupt;                  // until a handler has run
+  std::span<std::byte> regions;  // of all ranks, one after the other; empty: they share none
+  Figures* figures = nullptr;    // counted only
 };
 
 class LineNetwork {

@@ -4,7 +4,8 @@ namespace fairlead::fabric::model {
 
 RemoteFirelinkHost::RemoteFirelinkHost(GateClient& gate, const GateMemory& memory)
     : RemoteHost(gate, memory, firelink_terms(memory), LineRuns::stride(kRunBytesMax)),
-      ranks_(memory.ranks()) {
+      ranks_(memory.ranks()),
+      regions_(memory.regions()) {
   gate_.on_answer([](void* self) { static_cast<RemoteFirelinkHost*>(self)->take_visible(); }, this);
 }
 

@@ -19,6 +19,7 @@ class RemoteFirelinkHost : public RemoteHost<FirelinkOp, RunFront, FirelinkTerms
   // Meanings as in FirelinkHost; those marked * hand control over.
   Peer node_of(Rank rank) const { return ranks_.node_of(rank); }
   bool near(Rank peer) const { return node_of(peer) == node_of(self()); }
+  std::span<std::byte> region(Rank peer) const { return region_of(regions_, peer); }
   void store(std::uint32_t run) {
     catch_up(FirelinkOp::store, run, 0, 0);
     gate_.time_passes();
@@ -41,6 +42,7 @@ class RemoteFirelinkHost : public RemoteHost<FirelinkOp, RunFront, FirelinkTerms
   void take_visible();
 
   const EvenNodes ranks_;
+  const std::span<std::byte> regions_;
   std::deque<FirelinkNews> news_;
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fairlead/systems/mpi/devices/rsm/area.h"
 #include "fairlead/systems/mpi/devices/rsm/block_pool.h"
 #include "fairlead/systems/mpi/devices/rsm/in_queue.h"
 #include "fairlead/systems/mpi/devices/rsm/out_queue.h"
@@ -20,7 +21,7 @@
 
 namespace fairlead::mpi {
 
-// Segments: where receivers acknowledge, a line each, and what each sender puts into.
+// Segments: where receivers acknowledge, a line each, and what each sender puts into (area.h).
 constexpr std::uint32_t kRsmAcknowledged = kRsmSegment;
 constexpr std::uint32_t rsm_area(Rank sender) { return kRsmSegment + 1 + sender; }
 
@@ -28,7 +29,7 @@ namespace rsm {
 
 struct Outgoing;
 
-// The blocks that one connection, or all to a node, are given.
+// The blocks that one connection, or all to the receivers of an area, are given.
 struct Pool {
   Pool(std::uint64_t bytes, std::uint64_t stripes) : blocks(bytes, stripes) {}
 
@@ -39,13 +40,18 @@ struct Pool {
 // The sender's end.
 struct Outgoing {
   Outgoing(lci::Port& port, Rank receiver, const Protocol& how,
-           const std::atomic<std::uint64_t>& acknowledged, std::shared_ptr<Pool> from)
+           const std::atomic<std::uint64_t>& acknowledged)
       : to(receiver),
         protocol(how),
         queue(port, receiver, rsm_area(port.self()), static_cast<std::uint32_t>(how.boxes),
               acknowledged),
-        raw((port.caps(receiver).flags & lci::kRawPuts) != 0),
-        pool(std::move(from)) {
+        raw((port.caps(receiver).flags & lci::kRawPuts) != 0) {}
+  // The receiver, number `number` of those of `area`, has it. Its blocks are `from`.
+  void opened(const Area& area, std::uint64_t number, std::shared_ptr<Pool> from) {
+    open = true;
+    queue.opened(area.queue_at(number));
+    pool_at = area.pool_at(number);
+    pool = std::move(from);
     pool->users.push_back(this);
     pool->blocks.join(blocks);
   }
@@ -93,24 +99,41 @@ struct Outgoing {
   bool watched = false;  // this wait ends when its receiver acknowledges something
   OutQueue queue;
   const bool raw;  // puts may be lost (lci::kRawPuts)
-  const std::shared_ptr<Pool> pool;
+  std::shared_ptr<Pool> pool;
+  std::uint64_t pool_at = 0;  // in the area
   BlockPool::User blocks;
   std::deque<Part> parts;  // of the message that is sent now, in order
   std::deque<Listed> listed;
+};
+
+// A receiver's part in an area.
+struct Place {
+  Rank owner = 0;               // who made it
+  std::uint64_t receivers = 1;  // that it is for
+  std::uint64_t number = 0;     // of this one among them
+  std::byte* at = nullptr;
+  Area area;
+
+  // How many receivers use it, the owner among them.
+  std::atomic<std::uint64_t>& users() const {
+    return *reinterpret_cast<std::atomic<std::uint64_t>*>(at + area.users_at());
+  }
 };
 
 // The receiver's end.
 struct Incoming {
   // `share`: of the sender's pool, as much as this receiver may keep it from using.
   // `path`: to the sender. What comes by lines is in memory then and in no cache of this rank's.
-  Incoming(Rank sender, const std::byte* area, const Protocol& how, std::uint64_t share,
+  Incoming(Rank sender, const Place& where, const Protocol& how, std::uint64_t share,
            const lci::Caps& path)
       : from(sender),
         boxes(how.boxes),
         tell_bytes(share),
         is_stored(path.put_grain_bytes > 1),
         raw((path.flags & lci::kRawPuts) != 0),
-        queue(area, static_cast<std::uint32_t>(how.boxes), how.pool(), kEagerBytesMax) {}
+        place(where),
+        queue(where.at + where.area.queue_at(where.number), static_cast<std::uint32_t>(how.boxes),
+              where.at + where.area.pool_at(where.number), how.pool(), kEagerBytesMax) {}
 
   // What was told last is there, or lost.
   bool told_is_over() const {
@@ -136,6 +159,7 @@ struct Incoming {
   std::uint64_t unmatched = 0;  // messages that came and have no receive
   std::uint64_t expected = 0;   // offers that receives have taken, and whose bytes have not come
   bool late = false;            // its sender is to be told again (RsmDevice::late_in_)
+  const Place place;
   InQueue queue;
   // The message that is coming; neither a receive nor kept: nobody's, and its bytes are dropped.
   Request* receive = nullptr;

@@ -29,6 +29,7 @@ constexpr Ps kMendEvery = microseconds(200);
 RsmDevice::RsmDevice(Engine& engine, const rsm::Tunables& tunables, const run::Context& context)
     : engine_(engine),
       port_(engine.port()),
+      node_memory_(lci::node_memory_of(port_)),
       context_(context),
       tunables_(tunables),
       peers_(port_.size()),
@@ -58,16 +59,6 @@ RsmDevice::Peer& RsmDevice::peer(Rank rank) {
 
 const rsm::Protocol& RsmDevice::protocol_of(Rank rank) const {
   return context_.node_of(rank) == context_.node_of(port_.self()) ? tunables_.shm : tunables_.rsm;
-}
-
-// How many ranks here the pool of `sender` serves, this one among them.
-std::uint64_t RsmDevice::sharers_of_own_pool(Rank sender) const {
-  if (!protocol_of(sender).shares()) return 1;
-  std::uint64_t count = 0;
-  for (Rank rank = 0; rank < port_.size(); ++rank) {
-    if (context_.node_of(rank) == context_.node_of(port_.self())) ++count;
-  }
-  return count;
 }
 
 bool RsmDevice::accepted(Post answer, Rank peer) {
@@ -143,12 +134,7 @@ void RsmDevice::serve(const Letter& letter) {
     case Kind::open:
       return open_for(letter.peer, letter);
     case Kind::opened:
-      if (Peer& from = peer(letter.peer); from.out != nullptr && !from.out->open) {
-        from.out->open = true;
-        from.out->queue.opened();
-        return;
-      }
-      break;
+      return on_opened(letter);
     case Kind::accept:
       return on_accept(letter);
     case Kind::finished:
@@ -162,31 +148,6 @@ void RsmDevice::serve(const Letter& letter) {
       break;
   }
   ++strays_;
-}
-
-// A peer's first message: it needs memory here.
-void RsmDevice::open_for(Rank sender, const Letter& letter) {
-  Peer& from = peer(sender);
-  if (from.in != nullptr) {
-    ++strays_;
-    return;
-  }
-  const rsm::Protocol& how = protocol_of(sender);
-  if (letter.words[1] != how.boxes || letter.body != how.pool() ||
-      (letter.words[2] != 0) != how.shares()) {
-    engine_.failed(
-        fmt::format("rank {} has {} postboxes and a {}pool of {} bytes, this rank {} and {}{}: "
-                    "MPI_RSM_* variables are the same on all ranks, and MPI_SHM_*",
-                    sender, letter.words[1], letter.words[2] != 0 ? "shared " : "", letter.body,
-                    how.boxes, how.shares() ? "a shared one of " : "", how.pool()));
-  }
-  const std::byte* const area = memory(rsm_area(sender), how.area_bytes());
-  // What all receivers have not told is never so much that the sender finds no block.
-  const std::uint64_t used = how.pool() * tunables_.max_stripe / rsm::kStripes;
-  from.in = std::make_unique<Incoming>(sender, area, how, used / 4 / sharers_of_own_pool(sender),
-                                       port_.caps(sender));
-  incoming_.push_back(from.in.get());
-  write({sender, {first_word(Kind::opened, 0), 0, 0, 0}, 0});
 }
 
 void RsmDevice::on_accept(const Letter& letter) {
@@ -223,6 +184,8 @@ bool RsmDevice::progress() {
   bool moved = std::exchange(goes_on_, false) && port_.poll() > 0;
   moved |= serve_letters();
   moved |= send_letters();
+  if (!unasked_.empty()) [[unlikely]]
+    ask_late();
   // Acknowledgments first, as they let others go on.
   for (Incoming* const in : std::exchange(late_in_, {})) {
     in->late = false;
@@ -298,10 +261,16 @@ Post RsmDevice::wait(const lci::Until& asked) {
   }
   lci::Until until = asked;
   watch(until);
-  const bool again = raw_ && mends();
+  bool again = raw_ && mends();
   if (again) until.deadline = std::min(until.deadline, port_.now() + kMendEvery);
+  if (!unasked_.empty()) [[unlikely]] {
+    until.deadline = std::min(until.deadline, ask_by_);
+    again = true;
+  }
   const Post answer = port_.wait(until);
   if (raw_) check_paths();
+  if (!unasked_.empty() && port_.now() >= ask_by_) [[unlikely]]
+    ask_late();
   const bool served = serve_letters();
   const bool came = look(false);
   return answer == Post::again_credit && (served || came || again) ? Post::done : answer;
@@ -392,6 +361,18 @@ void RsmDevice::stop() {
     if (port_.wait(until) == Post::peer_down) engine_.failed(run::lost_ranks(port_));
     (void)look(true);
   }
+  // No receiver leaves an area that others are still to be told of.
+  while (std::any_of(outgoing_.begin(), outgoing_.end(),
+                     [](const Outgoing* out) { return !out->open; })) {
+    ask_late();
+    (void)send_letters();
+    lci::Until until;
+    until.any_change = true;
+    until.deadline = ask_by_;
+    until.what = "MPI_Finalize";
+    if (port_.wait(until) == Post::peer_down) engine_.failed(run::lost_ranks(port_));
+    (void)serve_letters();
+  }
   for (const Incoming* const in : incoming_) settle(in->from);
   for (const Outgoing* const out : outgoing_) settle(out->to);
   for (Rank rank = 0; rank < peers_.size(); ++rank) {
@@ -410,7 +391,7 @@ void RsmDevice::stop() {
     until.what = "MPI_Finalize";
     if (port_.wait(until) == Post::peer_down) engine_.failed(run::lost_ranks(port_));
   }
-  for (const Incoming* const in : incoming_) (void)port_.withdraw(rsm_area(in->from));
+  leave_areas();
   if (acknowledgments_ != nullptr) (void)port_.withdraw(kRsmAcknowledged);
 }
 

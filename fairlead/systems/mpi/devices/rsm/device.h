@@ -1,7 +1,8 @@
 // The device of Sun MPI (Sun MPI paper, section 3): messages go by stores into memory of the
-// receiver that their sender alone writes and manages. The first message to a rank makes its
-// connection, one way: a queue of postboxes and a pool of blocks at the receiver, and a line at the
-// sender where the receiver says how many postboxes it has taken.
+// receiver that their sender alone writes and manages. The first message to a host makes an area
+// there (area.h), the first one to a rank its connection, one way: a queue of postboxes and blocks
+// of a pool in that area, and a line at the sender where the receiver says how many postboxes it
+// has taken.
 //
 // Up to kEagerBytesMax a message is sent unasked; what finds no receive is copied out, so that the
 // queue goes on. Longer ones are offered first, and their bytes follow when a receive has taken the
@@ -24,6 +25,7 @@
 
 #include "fairlead/base/post.h"
 #include "fairlead/base/reserved_memory.h"
+#include "fairlead/lci/node_memory.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/mpi/device.h"
 #include "fairlead/systems/mpi/devices/rsm/in_queue.h"
@@ -38,6 +40,7 @@ class Engine;
 namespace rsm {  // connection.h
 struct Incoming;
 struct Outgoing;
+struct Place;
 struct Pool;
 }  // namespace rsm
 
@@ -77,6 +80,20 @@ class RsmDevice final : public Device {
     std::unique_ptr<Incoming> in;
     bool closed = false;  // it has nothing left to do with this rank
   };
+  // What this rank, as a sender, has at another host, or at its own.
+  struct Host {
+    enum class State : std::uint8_t {
+      unknown,  // it has sent nothing there
+      asked,    // a receiver there was asked for an area, and has not answered
+      shared,   // `owner` has an area for all receivers there
+      apart,    // ranks there share no memory: each has an area of its own
+    };
+    State state = State::unknown;
+    Rank owner = 0;
+    std::shared_ptr<Pool> pool;  // of that area, where its receivers share one
+    Ps asked_until{};            // others are asked then, whatever the first one does
+    std::uint64_t ranks = 0;     // there
+  };
   // A packet: four words, and eight bytes.
   struct Letter {
     Rank peer;
@@ -90,12 +107,10 @@ class RsmDevice final : public Device {
   // device.cc
   Peer& peer(Rank rank);
   const rsm::Protocol& protocol_of(Rank rank) const;
-  std::uint64_t sharers_of_own_pool(Rank sender) const;
   void write(const Letter& letter);
   bool send_letters();
   bool serve_letters();
   void serve(const Letter& letter);
-  void open_for(Rank sender, const Letter& letter);
   void on_accept(const Letter& letter);
   void on_finished(const Letter& letter);
   std::byte* memory(lci::SegId segment, std::size_t size);
@@ -108,9 +123,18 @@ class RsmDevice final : public Device {
   bool accepted(Post answer, Rank peer);
   void settle(Rank peer);
 
+  // areas.cc
+  Host& host_of(Rank rank);
+  void ask(Outgoing& out);
+  void ask_late();
+  void on_opened(const Letter& letter);
+  void open_for(Rank sender, const Letter& letter);
+  rsm::Place place_for(Rank sender, const rsm::Protocol& how, std::uint32_t owner);
+  void know_this_host();
+  void leave_areas();
+
   // send.cc
   Outgoing* connected(Rank to);
-  std::shared_ptr<Pool> pool_for(Rank to);
   Sent send_short(Outgoing& out, Request& send);
   rsm::Head head_of(const Request& send) const;
 
@@ -140,6 +164,7 @@ class RsmDevice final : public Device {
 
   Engine& engine_;
   lci::Port& port_;
+  lci::NodeMemory* const node_memory_;  // nullptr: there is none
   const run::Context& context_;
   const rsm::Tunables tunables_;
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank
@@ -152,7 +177,14 @@ class RsmDevice final : public Device {
   std::vector<Outgoing*> late_out_;
   std::vector<Incoming*> late_in_;
   std::vector<lci::Until> watched_;
-  std::map<fairlead::Peer, std::shared_ptr<Pool>> pools_;  // by node, where connections share one
+  std::map<fairlead::Peer, Host> hosts_;  // by node
+  std::vector<Outgoing*> unasked_;        // whose host has not answered the first one
+  Ps ask_by_ = kNever;                    // they are asked in any case
+  // Receivers on this node, this rank among them, as it is first asked for an area; how many can
+  // share one, and this one's number among those.
+  std::uint64_t sharers_ = 0;
+  std::uint64_t number_ = 0;
+  std::uint64_t area_bytes_ = 0;  // of areas that this rank has made for all of them
   // Where not every connection is looked at (MPI_POLLALL, MPI_FLOWCONTROL): those of a wait.
   const bool chooses_;
   bool looks_everywhere_ = true;           // at all of them

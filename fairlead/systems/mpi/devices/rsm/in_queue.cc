@@ -9,12 +9,12 @@
 
 namespace fairlead::mpi::rsm {
 
-InQueue::InQueue(const std::byte* area, std::uint32_t boxes, std::uint64_t pool_bytes,
-                 std::uint64_t eager_max)
-    : area_(area), boxes_(boxes), pool_bytes_(pool_bytes), eager_max_(eager_max) {}
+InQueue::InQueue(const std::byte* queue, std::uint32_t boxes, const std::byte* pool,
+                 std::uint64_t pool_bytes, std::uint64_t eager_max)
+    : queue_(queue), boxes_(boxes), pool_(pool), pool_bytes_(pool_bytes), eager_max_(eager_max) {}
 
 const std::atomic<std::uint64_t>& InQueue::word() const {
-  return *reinterpret_cast<const std::atomic<std::uint64_t>*>(area_ + taken_ % boxes_ * kBoxBytes);
+  return *reinterpret_cast<const std::atomic<std::uint64_t>*>(queue_ + taken_ % boxes_ * kBoxBytes);
 }
 
 InQueue::Look InQueue::refuse(std::string why) {
@@ -32,7 +32,7 @@ InQueue::Look InQueue::take(Taken& taken) {
   if (flag.generation != expected) {
     return refuse(fmt::format("it is filled for the time {} of {}", flag.generation, expected));
   }
-  const std::byte* const line = area_ + taken_ % boxes_ * kBoxBytes;
+  const std::byte* const line = queue_ + taken_ % boxes_ * kBoxBytes;
   std::memcpy(box_.body, line + sizeof(Flag), sizeof box_.body);
   const bool begins = flag.kind == BoxKind::head || flag.kind == BoxKind::head_blocks;
   const bool by_blocks = flag.kind == BoxKind::head_blocks || flag.kind == BoxKind::more_blocks;

@@ -25,10 +25,10 @@ class InQueue {
     std::uint64_t block[kMoreBlocks] = {};
   };
 
-  // `area`: `boxes` postboxes, zero at first, then a pool of `pool_bytes`. `eager_max`: the largest
-  // message that may come unasked. The memory outlives the queue.
-  InQueue(const std::byte* area, std::uint32_t boxes, std::uint64_t pool_bytes,
-          std::uint64_t eager_max);
+  // `queue`: `boxes` postboxes, zero at first. `pool`: the blocks that they list, `pool_bytes`.
+  // `eager_max`: the largest message that may come unasked. The memory outlives the queue.
+  InQueue(const std::byte* queue, std::uint32_t boxes, const std::byte* pool,
+          std::uint64_t pool_bytes, std::uint64_t eager_max);
 
   // Takes the next postbox if it is there. Its bytes stay valid until the next call.
   Look take(Taken& taken);
@@ -41,7 +41,7 @@ class InQueue {
   bool waits() const { return waits_; }
   const std::atomic<std::uint64_t>& word() const;
   std::uint64_t seen() const { return seen_; }
-  const std::byte* pool() const { return area_ + pool_at(boxes_); }
+  const std::byte* pool() const { return pool_; }
   bool in_message() const { return left_ > 0; }
 
  private:
@@ -49,8 +49,9 @@ class InQueue {
   bool fits(const Head& head) const;
   bool list_blocks(const std::byte* numbers, std::uint64_t count, Taken& taken);
 
-  const std::byte* const area_;
+  const std::byte* const queue_;
   const std::uint64_t boxes_;
+  const std::byte* const pool_;
   const std::uint64_t pool_bytes_;
   const std::uint64_t eager_max_;
   std::uint64_t taken_ = 0;

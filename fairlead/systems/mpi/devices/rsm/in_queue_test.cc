@@ -16,8 +16,9 @@ constexpr std::uint32_t kBoxes = 4;
 constexpr std::uint64_t kPool = 4 * kBlockBytes;
 
 struct Queue {
-  std::vector<Box> area = std::vector<Box>((pool_at(kBoxes) + kPool) / kBoxBytes);
-  InQueue in{reinterpret_cast<const std::byte*>(area.data()), kBoxes, kPool, 32768};
+  std::vector<Box> area = std::vector<Box>(kBoxes + kPool / kBoxBytes);
+  InQueue in{reinterpret_cast<const std::byte*>(area.data()), kBoxes,
+             reinterpret_cast<const std::byte*>(area.data() + kBoxes), kPool, 32768};
   InQueue::Taken taken;
 
   void put(std::size_t slot, Flag flag, const void* body = nullptr, std::size_t size = 0) {

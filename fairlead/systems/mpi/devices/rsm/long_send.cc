@@ -97,8 +97,7 @@ bool RsmDevice::put_part(Outgoing& out, const Request& send, std::size_t index) 
   for (std::uint64_t i = 0; i < part.count; ++i) {
     const std::uint64_t begin = i * rsm::kBlockBytes;
     std::uint64_t bytes = std::min(rsm::kBlockBytes, part.bytes - begin);
-    const std::uint64_t offset =
-        rsm::pool_at(out.protocol.boxes) + part.block[i] * rsm::kSmallBlockBytes;
+    const std::uint64_t offset = out.pool_at + part.block[i] * rsm::kSmallBlockBytes;
     const std::uint64_t rest = lines && part.row == nullptr ? bytes % rsm::kBoxBytes : 0;
     if (lines && part.row != nullptr) bytes = whole_lines(bytes);
     bytes -= rest;

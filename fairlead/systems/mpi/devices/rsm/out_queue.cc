@@ -21,13 +21,15 @@ OutQueue::OutQueue(lci::Port& port, Rank to, lci::SegId segment, std::uint32_t b
       boxes_(boxes),
       lines_are_atomic_(port.caps(to).put_atomic_bytes >= kBoxBytes),
       raw_((port.caps(to).flags & lci::kRawPuts) != 0),
-      copy_(std::make_unique<Box[]>(boxes)),
+      copy_(std::make_unique_for_overwrite<Box[]>(boxes)),
       word_(acknowledged),
       lost_(port.path(to).lost) {}
 
-void OutQueue::opened() {
+void OutQueue::opened(std::uint64_t offset) {
+  offset_ = offset;
   if (raw_ || (port_.caps(to_).flags & lci::kMappable) == 0) return;
-  mapped_ = static_cast<std::byte*>(port_.map(to_, segment_));
+  auto* const segment = static_cast<std::byte*>(port_.map(to_, segment_));
+  if (segment != nullptr) mapped_ = segment + offset;
 }
 
 void OutQueue::look() {
@@ -48,7 +50,8 @@ std::uint32_t OutQueue::room() {
 }
 
 void OutQueue::fill(BoxKind kind, std::uint64_t count) {
-  next().flag = {generation_of(filled_, boxes_), kind, static_cast<std::uint8_t>(count), 0};
+  copy_[filled_ % boxes_].flag = {generation_of(filled_, boxes_), kind,
+                                  static_cast<std::uint8_t>(count), 0};
   ++filled_;
 }
 
@@ -117,7 +120,7 @@ Post OutQueue::push_lines() {
   const std::uint64_t count = std::min(kLinesMax, filled_ - pushed_);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t slot = (pushed_ + i) % boxes_;
-    pieces[i] = {slot * kBoxBytes, &copy_[slot], kBoxBytes};
+    pieces[i] = {offset_ + slot * kBoxBytes, &copy_[slot], kBoxBytes};
   }
   const Post answer = put({pieces, count}, lci::kNoFlags);
   if (!accepted(answer)) return answer;
@@ -133,15 +136,15 @@ Post OutQueue::push_batch() {
   if (begun_ == pushed_) {
     const std::uint64_t count = pushed_ < most_ ? 1 : filled_ - pushed_;
     const std::uint64_t until_end = std::min(count, boxes_ - first);
-    const lci::PutPiece pieces[2] = {
-        {first * kBoxBytes + sizeof(Flag), copy_[first].body, until_end * kBoxBytes - sizeof(Flag)},
-        {0, copy_.get(), (count - until_end) * kBoxBytes}};
+    const lci::PutPiece pieces[2] = {{offset_ + first * kBoxBytes + sizeof(Flag), copy_[first].body,
+                                      until_end * kBoxBytes - sizeof(Flag)},
+                                     {offset_, copy_.get(), (count - until_end) * kBoxBytes}};
     const Post answer = put({pieces, count == until_end ? 1u : 2u}, lci::kNoFlags);
     if (!accepted(answer)) return answer;
     begun_ = pushed_ + count;
   }
   if (raw_ && (stale() || !over())) return Post::again_credit;
-  const lci::PutPiece flag{first * kBoxBytes, &copy_[first].flag, sizeof(Flag)};
+  const lci::PutPiece flag{offset_ + first * kBoxBytes, &copy_[first].flag, sizeof(Flag)};
   const Post answer = put({&flag, 1}, lci::kAfter);
   if (!accepted(answer)) return answer;
   pushed_to(begun_);

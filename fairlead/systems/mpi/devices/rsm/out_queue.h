@@ -17,21 +17,26 @@ namespace fairlead::mpi::rsm {
 // Thread: the port's.
 class OutQueue {
  public:
-  // To the queue at the beginning of `segment` of rank `to`; `boxes`: its length. `acknowledged`:
-  // where the receiver puts how many postboxes it has taken. All outlive the queue.
+  // To a queue in `segment` of rank `to`; `boxes`: its length. `acknowledged`: where the receiver
+  // puts how many postboxes it has taken. All outlive the queue.
   OutQueue(lci::Port& port, Rank to, lci::SegId segment, std::uint32_t boxes,
            const std::atomic<std::uint64_t>& acknowledged);
 
-  // The receiver has made the segment. Where the path maps its memory, and loses no puts, postboxes
-  // are plain stores from now on: a call of the Port for each costs more than the line itself
-  // (bench/peers/stores.py).
-  void opened();
+  // The receiver has made the segment, in which the queue begins at `offset`; before push(). Where
+  // the path maps its memory, and loses no puts, postboxes are plain stores from now on: a call of
+  // the Port for each costs more than the line itself (bench/peers/stores.py).
+  void opened(std::uint64_t offset);
 
   // Free postboxes. What the receiver has acknowledged is a peer's word: if it cannot be, the
   // queue is broken().
   std::uint32_t room();
   // The next postbox, whose body the caller fills; room() > 0.
-  Box& next() { return copy_[filled_ % boxes_]; }
+  Box& next() {
+    Box& box = copy_[filled_ % boxes_];
+    if (filled_ < boxes_) [[unlikely]]
+      box = {};  // nothing was made of it so far, so that a queue takes the memory that it uses
+    return box;
+  }
   // It is filled.
   void fill(BoxKind kind, std::uint64_t count);
   // Puts what is filled, and what may be lost. done: all of it; again_*: the rest has no room now,
@@ -74,7 +79,8 @@ class OutQueue {
   const bool lines_are_atomic_;
   const bool raw_;
   const std::unique_ptr<Box[]> copy_;
-  std::byte* mapped_ = nullptr;  // the segment
+  std::uint64_t offset_ = 0;     // of the queue in the segment
+  std::byte* mapped_ = nullptr;  // the queue
   const std::atomic<std::uint64_t>& word_;
   // Counted from the first on: taken_ <= pushed_ <= filled_ <= taken_ + boxes_.
   std::uint64_t filled_ = 0;

@@ -57,7 +57,7 @@ TEST(OutQueue, StoresWhereTheReceiversMemoryIsMapped) {
     Sender s(8, raw);
     s.port.capabilities.flags |= lci::kMappable;
     std::byte* const mapped = static_cast<std::byte*>(s.port.allocate(9, kBoxes * kBoxBytes, {}));
-    s.queue.opened();
+    s.queue.opened(0);
     for (const char with : {'a', 'b', 'c', 'd'}) s.fill(with);
     s.push_all();
     s.taken = 2;
@@ -95,6 +95,28 @@ TEST(OutQueue, PutsWhatIsFilledAroundTheEnd) {
       EXPECT_EQ(static_cast<char>(s.there(slot).body[0]), expected[slot]) << slot;
       EXPECT_EQ(s.there(slot).flag.generation, generations[slot]) << slot;
       EXPECT_EQ(s.there(slot).flag.count, 32u) << slot;
+    }
+  }
+}
+
+// A queue that does not begin its segment: nothing before it is touched.
+TEST(OutQueue, LiesAnywhereInItsSegment) {
+  constexpr std::size_t kBefore = 3;
+  for (const std::uint32_t atomic_bytes : {8u, 64u}) {
+    Sender s(atomic_bytes);
+    s.port.peer_memory[9] = std::string((kBefore + kBoxes) * kBoxBytes, '\0');
+    s.queue.opened(kBefore * kBoxBytes);
+    for (const char with : {'a', 'b', 'c'}) s.fill(with);
+    EXPECT_EQ(s.queue.push(), Post::done);
+    s.taken = 3;
+    EXPECT_EQ(s.queue.room(), kBoxes);
+    for (const char with : {'d', 'e'}) s.fill(with);
+    EXPECT_EQ(s.queue.push(), Post::done);
+    for (std::size_t line = 0; line < kBefore + kBoxes; ++line) {
+      EXPECT_EQ(s.there(line).flag.generation, line < kBefore ? 0u : line == kBefore ? 2u : 1u);
+      if (line >= kBefore) {
+        EXPECT_EQ(static_cast<char>(s.there(line).body[0]), "ebcd"[line - kBefore]);
+      }
     }
   }
 }

@@ -58,11 +58,6 @@ constexpr std::uint64_t boxes_for(std::uint64_t bytes) {
   return bytes <= kHeadBytes ? 1 : 1 + (bytes - kHeadBytes + kMoreBytes - 1) / kMoreBytes;
 }
 
-// Where the pool begins behind so many postboxes: no block lies at two interfaces.
-constexpr std::uint64_t pool_at(std::uint64_t boxes) {
-  return (boxes * kBoxBytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
-}
-
 // The generation of the `index`-th postbox of a queue of `boxes`, both counted from the first
 // message of the connection.
 constexpr std::uint32_t generation_of(std::uint64_t index, std::uint32_t boxes) {

@@ -25,23 +25,10 @@ RsmDevice::Outgoing* RsmDevice::connected(Rank to) {
   const auto& word =
       *reinterpret_cast<std::atomic<std::uint64_t>*>(acknowledgments_ + to * rsm::kBoxBytes);
   const rsm::Protocol& how = protocol_of(to);
-  receiver.out = std::make_unique<Outgoing>(port_, to, how, word, pool_for(to));
+  receiver.out = std::make_unique<Outgoing>(port_, to, how, word);
   outgoing_.push_back(receiver.out.get());
-  write({to,
-         {first_word(Kind::open, 0), static_cast<std::uint32_t>(how.boxes), how.shares() ? 1u : 0u,
-          0},
-         how.pool()});
+  ask(*receiver.out);
   return nullptr;
-}
-
-// A pool of its own, or the one of all connections to that node. Each receiver has memory for all
-// of it: a block of the pool stands for one place at each, and is used at one of them at a time.
-std::shared_ptr<RsmDevice::Pool> RsmDevice::pool_for(Rank to) {
-  const rsm::Protocol& how = protocol_of(to);
-  if (!how.shares()) return std::make_shared<Pool>(how.pool(), tunables_.max_stripe);
-  std::shared_ptr<Pool>& pool = pools_[context_.node_of(to)];
-  if (pool == nullptr) pool = std::make_shared<Pool>(how.pool(), tunables_.max_stripe);
-  return pool;
 }
 
 std::uint32_t RsmDevice::room(Outgoing& out) {

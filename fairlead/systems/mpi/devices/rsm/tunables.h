@@ -17,13 +17,11 @@ struct Protocol {
   std::uint64_t short_bytes = 2000;
   std::uint64_t pipe_bytes = 16 << 10;
   std::uint64_t pool_bytes = 256 << 10;  // of a connection
-  std::uint64_t shared_pool_bytes = 0;   // of all connections to the ranks of a node; 0: each has
-                                         // a pool of its own
+  std::uint64_t shared_pool_bytes = 0;   // of an area (area.h); 0: each connection has a pool
 
   bool shares() const { return shared_pool_bytes != 0; }
   // Bytes of the pool that a connection takes its blocks from.
   std::uint64_t pool() const { return shares() ? shared_pool_bytes : pool_bytes; }
-  std::uint64_t area_bytes() const { return pool_at(boxes) + pool(); }
 
   friend bool operator==(const Protocol&, const Protocol&) = default;
 };
