@@ -130,10 +130,10 @@ TEST(DsmErrors, PlacesThatAreNot) {
                {"rank 0", "an atomic on", "aligned to 8 bytes"});
 }
 
-// A page that is elsewhere, in the hands of a call that sends its bytes.
+// A page that is elsewhere, in the hands of a call that sends its bytes or receives into it.
 TEST(DsmErrors, MemoryThatIsNotHere) {
   constexpr lci::SegId kSegment = run::kProgramNames.segments.first;
-  const auto put = [](Dsm& dsm) {
+  const auto move = [](Dsm& dsm, bool sends) {
     static char* shared;
     lci::Port& port = run::current()->port();
     (void)port.allocate(kSegment, dsm::kPageBytes, lci::Place::host);
@@ -146,13 +146,20 @@ TEST(DsmErrors, MemoryThatIsNotHere) {
     if (dsm.self() == 1) {
       const lci::PutPiece page{0, shared, dsm::kPageBytes};
       Counter done;
-      (void)port.put({2}, kSegment, {&page, 1}, &done, lci::kNoCounter, lci::kNoFlags);
-      (void)port.wait({.counter = &done, .at = 1, .what = "a put"});
+      if (sends) {
+        (void)port.put({2}, kSegment, {&page, 1}, &done, lci::kNoCounter, lci::kNoFlags);
+      } else {
+        (void)port.get({2, kSegment, 0}, shared, dsm::kPageBytes, &done, lci::kNoFlags);
+      }
+      (void)port.wait({.counter = &done, .at = 1, .what = "a page"});
     }
     dsm.barrier();
   };
   for (const char* const world : {"udp", "nirx"}) {
-    expect_words(failure_of(world, put), {"rank 1", "0x2000", "handed to a call that moves data"});
+    for (const bool sends : {true, false}) {
+      expect_words(failure_of(world, [&](Dsm& dsm) { move(dsm, sends); }),
+                   {"rank 1", "0x2000", "handed to a call that moves data"});
+    }
   }
 }
 

@@ -239,6 +239,7 @@ void Core::must(Post answer, const char* what) {
 }
 
 void Core::await(const Counter& counter, std::uint64_t at, const char* what) {
+  if (in_fault_ && counter.ok + counter.failed < at) check_that_port_looks();
   must(port_.wait({.counter = &counter, .at = at, .what = what}), what);
   if (counter.failed.load(std::memory_order_relaxed) != 0) {
     fail(fmt::format("{}: a rank refused it", what));

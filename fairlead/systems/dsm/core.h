@@ -152,6 +152,9 @@ class Core {
   };
   void take_fault(PageId page, bool writes);
   [[noreturn]] void refuse_child(const void* address) const;
+  [[noreturn]] void was_handed(const void* address);
+  // The port is in an upcall: the fault under way could wait for ever.
+  void check_that_port_looks();
   void bring_in(PageId page);
   void add_stride(PageId page);
   void fetch_slots();
@@ -290,6 +293,7 @@ class Core {
   bool running_ = false;
   pid_t owner_ = 0;  // this process, not its children
   bool in_fault_ = false;
+  const void* fault_at_ = nullptr;
   bool fault_writes_ = false;  // the access that waits, which so has no second fault
   FaultSignals signals_;
 

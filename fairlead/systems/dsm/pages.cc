@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "fairlead/base/counters.h"
 #include "fairlead/systems/dsm/core.h"
 #include "fairlead/systems/dsm/mutants.h"
 #include "fairlead/systems/dsm/segments.h"
@@ -25,10 +26,8 @@ bool Core::fault(void* address, void* machine) {
   if (!running_ || !memory_->has(address)) return false;
   if (getpid() != owner_) refuse_child(address);
   const PageId page = memory_->page_of(address);
-  if (in_fault_) {
-    fail(fmt::format("{} of the shared heap was handed to a call that moves data, and was not here",
-                     address));
-  }
+  if (in_fault_) was_handed(address);
+  fault_at_ = address;
   const lci::PortTurn turn(port_);
   if (watch_ != nullptr) at_ = watch_->accessed_at(machine);
   if (state_[page] == State::in) {
@@ -46,6 +45,20 @@ bool Core::fault(void* address, void* machine) {
     }
   }
   return true;
+}
+
+void Core::was_handed(const void* address) {
+  fail(fmt::format("{} of the shared heap was handed to a call that moves data, and was not here",
+                   address));
+}
+
+// An upcall that stores what came, as a get's, runs inside a call, and nothing comes before it
+// returns. Where work is declared to a model, its ranks' looks take time: there it is not asked.
+void Core::check_that_port_looks() {
+  if ((port_.caps(self_).flags & lci::kFreeWork) == 0) return;
+  const std::uint64_t looks = port_.counters().polls;
+  (void)port_.poll();
+  if (port_.counters().polls == looks) was_handed(fault_at_);
 }
 
 // A child of fork has this rank's memory but the heap, and is no rank: nothing here is called.
@@ -358,6 +371,8 @@ void Core::fetch_async() {
   for (std::size_t i = 0; i < slots_used_; ++i) ask(i, i == 0 && in_fault_);
   const auto used = std::span(slots_).first(slots_used_);
   const char* const what = "a page";
+  // Before what has come is looked at: it may be what is waited for.
+  if (in_fault_) check_that_port_looks();
   for (;;) {
     look_at_puts();
     const auto missing =
