@@ -109,8 +109,9 @@ constexpr Algorithm choose_bcast(std::uint64_t bytes, int ranks, BcastWay way, b
   if (multicasts && goes_to_all(bytes, way)) return Algorithm::multicast;
   if (way == BcastWay::binary) return Algorithm::binary;
   if (way != BcastWay::automatic) return Algorithm::binomial;
-  if (spread.several() && bytes <= kLevelsBcastBytes) return Algorithm::levels;
-  if (bytes < kBcastSplitBytes || ranks < kBcastSplitRanks) return Algorithm::binomial;
+  if (bytes < kBcastSplitBytes || ranks < kBcastSplitRanks) {
+    return spread.several() ? Algorithm::levels : Algorithm::binomial;
+  }
   return spread.in_order ? Algorithm::split : Algorithm::node_split;
 }
 constexpr Algorithm choose_reduce(BcastWay way, bool commutes, NodeSpread spread) {
@@ -119,12 +120,11 @@ constexpr Algorithm choose_reduce(BcastWay way, bool commutes, NodeSpread spread
 constexpr Algorithm choose_allreduce(std::uint64_t bytes, int ranks, BcastWay way, bool commutes,
                                      NodeSpread spread) {
   if (way != BcastWay::automatic) return Algorithm::reduce_bcast;
-  if (bytes <= kLevelsAllreduceBytes && combines_in_levels(way, commutes, spread)) {
-    return Algorithm::levels;
-  }
   const std::uint64_t piece = bytes / static_cast<std::uint64_t>(ranks);
   const bool ring = bytes >= kAllreduceRingBytes && piece >= kAllreduceRingPieceBytes && commutes;
-  if (!ring) return Algorithm::doubling;
+  if (!ring) {
+    return combines_in_levels(way, commutes, spread) ? Algorithm::levels : Algorithm::doubling;
+  }
   return spread.in_order ? Algorithm::ring : Algorithm::node_ring;
 }
 constexpr Algorithm choose_reduce_scatter(std::uint64_t bytes, int ranks, bool commutes) {
@@ -139,8 +139,9 @@ constexpr Algorithm choose_gather(std::uint64_t block, int ranks) {
 }
 constexpr Algorithm choose_allgather(std::uint64_t block, int ranks, NodeSpread spread) {
   const std::uint64_t total = block * static_cast<std::uint64_t>(ranks);
-  if (spread.several() && total <= kLevelsAllgatherBytes) return Algorithm::levels;
-  if (block != 0 && total <= kAllgatherBruckBytes) return Algorithm::bruck;
+  if (block != 0 && total <= kAllgatherBruckBytes) {
+    return spread.several() ? Algorithm::levels : Algorithm::bruck;
+  }
   return spread.in_order ? Algorithm::ring : Algorithm::node_ring;
 }
 // Not in place: that is pairwise whatever the size.

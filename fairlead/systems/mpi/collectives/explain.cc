@@ -29,12 +29,11 @@ constexpr std::pair<Collective, const char*> kCollectives[] = {
 
 // Every number of choose.h and board.h that sizes are compared with.
 constexpr std::uint64_t kBounds[] = {
-    kBoardBytes,           kBcastSplitBytes,         kMulticastBytes,
-    kDirectBcastBytesMin,  kDirectBcastBytesMax,     kNetworkReductionBytes,
-    kNetworkResultBytes,   kAllreduceRingBytes,      kAllreduceRingPieceBytes,
-    kTreeBlockBytes,       kLargeReductionPartBytes, kReduceScatterPairsBytes,
-    kAllgatherBruckBytes,  kAlltoallBruckBlockBytes, kLevelsBcastBytes,
-    kLevelsAllreduceBytes, kLevelsAllgatherBytes};
+    kBoardBytes,          kBcastSplitBytes,         kMulticastBytes,
+    kDirectBcastBytesMin, kDirectBcastBytesMax,     kNetworkReductionBytes,
+    kNetworkResultBytes,  kAllreduceRingBytes,      kAllreduceRingPieceBytes,
+    kTreeBlockBytes,      kLargeReductionPartBytes, kReduceScatterPairsBytes,
+    kAllgatherBruckBytes, kAlltoallBruckBlockBytes};
 
 const char* text_of(Algorithm algorithm) {
   switch (algorithm) {
