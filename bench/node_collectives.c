@@ -62,7 +62,8 @@ static double time_of(const Bench* of, int call, int bytes) {
     double latest;
     double end;
     MPI_Allreduce(&now, &latest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    usleep((unsigned)((latest + 5e-3 - MPI_Wtime()) * 1e6));
+    const double left = latest + 5e-3 - MPI_Wtime();
+    if (left > 0) usleep((unsigned)(left * 1e6));
     const double begin = MPI_Wtime();
     run(of, call, bytes);
     now = MPI_Wtime();
