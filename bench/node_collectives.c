@@ -60,7 +60,7 @@ static double time_of(const Bench* of, int call, int bytes) {
   for (int i = 0; i < kWarm + kTimed; ++i) {
     double now = MPI_Wtime();
     double latest;
-    double end;
+    double end = 0;
     MPI_Allreduce(&now, &latest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     const double left = latest + 5e-3 - MPI_Wtime();
     if (left > 0) usleep((unsigned)(left * 1e6));
