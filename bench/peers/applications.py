@@ -30,7 +30,7 @@ def compile_it(one, name, folder):
     compiler = one.compiler.replace("mpicc", "mpicxx")
     program = folder / f"{name}.{one.name}"
     sources = sorted(str(path) for path in (peers.ROOT / "apps" / name).glob("*.cc"))
-    # Loops lie alike in all of them: a short one across two lines of the cache takes a tenth longer.
+    # Loops lie alike in all of them: a short one across two lines of the cache takes longer.
     subprocess.run([compiler, "-O2", "-std=c++20", "-falign-loops=64", f"-I{peers.ROOT}", *sources,
                     "-o", str(program)], check=True)
     return program
