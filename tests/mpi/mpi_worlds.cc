@@ -77,18 +77,20 @@ run::RunReport run_bare(const std::string& world, unsigned ranks,
   return report.ok() ? report.value() : run::RunReport{};
 }
 
+int run_between(const std::function<bool(int, int)>& program) {
+  MPI_Init(nullptr, nullptr);
+  int rank = -1;
+  int size = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const bool good = program(rank, size);
+  MPI_Finalize();
+  return good ? 0 : 1;
+}
+
 void run_ranks(const std::string& world, unsigned ranks,
                const std::function<bool(int, int)>& program) {
-  const run::RunReport report = run_bare(world, ranks, [&program] {
-    MPI_Init(nullptr, nullptr);
-    int rank = -1;
-    int size = -1;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    const bool good = program(rank, size);
-    MPI_Finalize();
-    return good ? 0 : 1;
-  });
+  const run::RunReport report = run_bare(world, ranks, [&program] { return run_between(program); });
   EXPECT_EQ(report.exit_code, 0) << world << " with " << ranks << " ranks: " << report.failure;
   EXPECT_EQ(report.failure, "");
 }

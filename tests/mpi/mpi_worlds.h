@@ -42,6 +42,9 @@ class PerWorld : public ::testing::TestWithParam<std::string> {
                              return ::fairlead::mpi_test::test_name(each.param);       \
                            })
 
+// One rank's part of run_ranks(): its exit code.
+int run_between(const std::function<bool(int, int)>& program);
+
 // Runs `program` between MPI_Init and MPI_Finalize; it returns whether all was as it should be.
 // Failed expectations inside a rank print and must make it return false: a rank may be a process of
 // its own. Expects that every rank answered true.

@@ -41,16 +41,8 @@ run::RunReport run_on(const Machine& machine, const std::function<bool(int, int)
   options.fiber_stack_kib = 256;
   options.figures = true;
   const Variable device("FAIRLEAD_MPI_DEVICE", machine.device);
-  const Result<run::RunReport> report = run::run_world(options, [&program](run::Context&) {
-    MPI_Init(nullptr, nullptr);
-    int rank = -1;
-    int size = -1;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    const bool good = program(rank, size);
-    MPI_Finalize();
-    return good ? 0 : 1;
-  });
+  const Result<run::RunReport> report =
+      run::run_world(options, [&program](run::Context&) { return run_between(program); });
   EXPECT_TRUE(report.ok()) << (report.ok() ? "" : report.error().text);
   return report.ok() ? report.value() : run::RunReport{};
 }

@@ -60,6 +60,40 @@ inline void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 
 inline std::string way_name(const ::testing::TestParamInfo<Way>& way) { return way.param.name; }
 
+// Each way that a direct port goes, sound and bad, and where its numbers wrap soon.
+inline std::vector<Way> direct_ways() {
+  return {
+      Way{"loop", On::loop, false},
+      Way{"loop_software", On::loop, true},
+      Way{"shm", On::shm, false},
+      Way{"shm_software", On::shm, true},
+      Way{"shm_no_membarrier", On::shm, false, false},
+      Way{"loop_hrx", On::loop, true, true, ""},
+      Way{"loop_hrx_bad", On::loop, true, true, kBad},
+      Way{"shm_hrx_bad", On::shm, true, true, kBad},
+      Way{"udp_hrx", On::udp, true, true, ""},
+      Way{"udp_hrx_bad", On::udp, true, true, kBad},
+      Way{"paths", On::paths, true, true, ""},
+      Way{"paths_bad", On::paths, true, true, kBad},
+      Way{"near_paths", On::near_paths, true, true, ""},
+      Way{"udp_hrx_full", On::udp, true, true, "", fabric::Auth::full},
+      Way{"udp_hrx_secret", On::udp, true, true, kBad, fabric::Auth::encrypt},
+      Way{"ofi_tcp", On::ofi, false, true, nullptr, fabric::Auth::header, "tcp"},
+      Way{"ofi_shm", On::ofi, false, true, nullptr, fabric::Auth::header, "shm"},
+      Way{"ofi_tcp_hrx_bad", On::ofi, true, true, kBad, fabric::Auth::header, "tcp"},
+      Way{"engine", On::engine, true},
+      Way{"engine_bad", On::engine, true, true, kBad},
+      Way{"shm_wrapping", On::shm, true, true, nullptr, fabric::Auth::header, "", true,
+          kNearlyOver},
+      Way{"loop_wrapping", On::loop, true, true, kBad, fabric::Auth::header, "", true, kNearlyOver},
+      Way{"engine_wrapping", On::engine, true, true, nullptr, fabric::Auth::header, "", true,
+          kNearlyOver},
+      Way{"engines_wrapping", On::engines, true, true, kBad, fabric::Auth::header, "", true,
+          kNearlyOver},
+      Way{"engines", On::engines, true},
+      Way{"engines_bad", On::engines, true, true, kBad}};
+}
+
 // One of each kind of remote memory there is.
 inline std::vector<Way> remote_memory_ways() {
   constexpr auto kAuth = fabric::Auth::header;

@@ -15,7 +15,6 @@
 #include "fairlead/lci/client/fast_path.h"
 #include "fairlead/lci/direct/direct_port_fixture.h"
 #include "fairlead/lci/internal_channels.h"
-#include "fairlead/lci/node_memory.h"
 
 namespace fairlead::lci {
 namespace {
@@ -364,73 +363,6 @@ TEST_P(DirectPortTest, GroupPacketsOfEverySizeArrive) {
   }
 }
 
-// Memory that rank 1 made and rank 0 takes part in: what others put into either segment is there
-// for both. Elsewhere the answer is no, and nothing is exposed.
-TEST_P(DirectPortTest, RanksOfANodeShareWhatOneOfThemAllocated) {
-  start(3);
-  NodeMemory* const here = node_memory_of(port(0));
-  NodeMemory* const there = node_memory_of(port(1));
-  if (has_engines(GetParam().on)) {
-    EXPECT_EQ(here, nullptr);
-    return;
-  }
-  ASSERT_TRUE(here != nullptr && there != nullptr);
-  auto* const made = static_cast<std::byte*>(there->make_shared(1, 8192));
-  ASSERT_NE(made, nullptr);
-  EXPECT_EQ(there->counts().made, 1u);
-  std::vector<std::uint64_t> own(16);
-  ASSERT_EQ(port(1).expose(2, own.data(), 128, kRead | kWrite, nullptr, {}), Post::done);
-  // Expect: no memory that is not there, is too small, is no node's, or whose name is taken
-  EXPECT_EQ(here->share(7, 1, 3, 64), nullptr);
-  EXPECT_EQ(here->share(7, 1, 1, 8193), nullptr);
-  EXPECT_EQ(here->share(7, 1, 2, 64), nullptr);
-  EXPECT_EQ(here->share(7, 99, 1, 64), nullptr);
-  if (!here->shares(1)) {
-    EXPECT_EQ(here->share(7, 1, 1, 8192), nullptr);
-    EXPECT_EQ(port(0).withdraw(7), Post::invalid);
-    return;
-  }
-  auto* const shared = static_cast<std::byte*>(here->share(7, 1, 1, 8192));
-  ASSERT_NE(shared, nullptr);
-  EXPECT_EQ(here->counts().shared, 1u);
-  EXPECT_EQ(here->share(7, 1, 1, 8192), nullptr);
-  const auto put = [&](Rank to, SegId segment, std::uint64_t offset, unsigned seed) {
-    const auto data = pattern(256, seed);
-    const PutPiece piece{offset, data.data(), data.size()};
-    Counter done;
-    const Post begun = port(2).put({to}, segment, {&piece, 1}, &done, kNoCounter, kNoFlags);
-    EXPECT_TRUE(begun == Post::done || begun == Post::pending);
-    (void)port(2).fence({to}, &done);
-    EXPECT_TRUE(until([&] { return done.ok == 2; }));
-    EXPECT_EQ(std::memcmp(made + offset, data.data(), data.size()), 0);
-    EXPECT_EQ(std::memcmp(shared + offset, data.data(), data.size()), 0);
-  };
-  put(1, 1, 512, 1);
-  put(0, 7, 4096, 2);
-  // Expect: bounds are the segment's; where it is told, and when, is the way's
-  const auto much = pattern(16, 9);
-  const PutPiece beyond{8192 - 8, much.data(), much.size()};
-  Counter over;
-  const Post answer = port(2).put({0}, 7, {&beyond, 1}, &over, kNoCounter, kNoFlags);
-  if (answer != Post::invalid) {
-    (void)port(2).fence({0}, &over);
-    EXPECT_TRUE(until([&] { return over.ok + over.failed == 2; }));
-  }
-  for (std::size_t i = 8192 - 8; i < 8192; ++i) EXPECT_EQ(made[i], std::byte{0});
-  // Expect: who maps either maps the same
-  if ((port(2).caps(0).flags & kMappable) != 0) {
-    auto* const mapped = static_cast<std::byte*>(port(2).map(0, 7));
-    ASSERT_NE(mapped, nullptr);
-    EXPECT_EQ(mapped[4096], shared[4096]);
-    mapped[4097] = std::byte{77};
-    EXPECT_EQ(made[4097], std::byte{77});
-  }
-  // Expect: its end leaves the owner's as it is
-  EXPECT_EQ(port(0).withdraw(7), Post::done);
-  EXPECT_EQ(port(2).map(0, 7), nullptr);
-  put(1, 1, 1024, 3);
-}
-
 TEST_P(DirectPortTest, PutGetAtomicFenceOnAllocatedAndExposedMemory) {
   start(2);
   auto* allocated = static_cast<std::byte*>(port(1).allocate(1, 100000, Place::host));
@@ -616,33 +548,7 @@ TEST(DirectOnFaultyDeathTest, NamesLossRepetitionAndDamage) {
   EXPECT_DEATH(pass_through("reorder=0.01"), "reordered");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Fabrics, DirectPortTest,
-    ::testing::Values(
-        Way{"loop", On::loop, false}, Way{"loop_software", On::loop, true},
-        Way{"shm", On::shm, false}, Way{"shm_software", On::shm, true},
-        Way{"shm_no_membarrier", On::shm, false, false}, Way{"loop_hrx", On::loop, true, true, ""},
-        Way{"loop_hrx_bad", On::loop, true, true, kBad},
-        Way{"shm_hrx_bad", On::shm, true, true, kBad}, Way{"udp_hrx", On::udp, true, true, ""},
-        Way{"udp_hrx_bad", On::udp, true, true, kBad}, Way{"paths", On::paths, true, true, ""},
-        Way{"paths_bad", On::paths, true, true, kBad},
-        Way{"near_paths", On::near_paths, true, true, ""},
-        Way{"udp_hrx_full", On::udp, true, true, "", fabric::Auth::full},
-        Way{"udp_hrx_secret", On::udp, true, true, kBad, fabric::Auth::encrypt},
-        Way{"ofi_tcp", On::ofi, false, true, nullptr, fabric::Auth::header, "tcp"},
-        Way{"ofi_shm", On::ofi, false, true, nullptr, fabric::Auth::header, "shm"},
-        Way{"ofi_tcp_hrx_bad", On::ofi, true, true, kBad, fabric::Auth::header, "tcp"},
-        Way{"engine", On::engine, true}, Way{"engine_bad", On::engine, true, true, kBad},
-        Way{"shm_wrapping", On::shm, true, true, nullptr, fabric::Auth::header, "", true,
-            kNearlyOver},
-        Way{"loop_wrapping", On::loop, true, true, kBad, fabric::Auth::header, "", true,
-            kNearlyOver},
-        Way{"engine_wrapping", On::engine, true, true, nullptr, fabric::Auth::header, "", true,
-            kNearlyOver},
-        Way{"engines_wrapping", On::engines, true, true, kBad, fabric::Auth::header, "", true,
-            kNearlyOver},
-        Way{"engines", On::engines, true}, Way{"engines_bad", On::engines, true, true, kBad}),
-    way_name);
+INSTANTIATE_TEST_SUITE_P(Fabrics, DirectPortTest, ::testing::ValuesIn(direct_ways()), way_name);
 
 }  // namespace
 }  // namespace fairlead::lci

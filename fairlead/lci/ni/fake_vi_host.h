@@ -62,25 +62,7 @@ class ViaMessagesTest : public ViaProgramTest {
     if (segments.empty()) return;
     std::memcpy(to + sizeof its, segments.data(), segments.size() * sizeof(ViSegment));
   }
-  // The host posts a send, whose doorbell is found.
-  std::uint32_t post(std::uint16_t number = 0) {
-    const std::uint32_t id = ni_.make(PacketKind::data, 0);
-    NiPacket& token = ni_.packet(id);
-    token.source = static_cast<std::uint8_t>(ViOp::send_token);
-    token.operand = 1;
-    token.cookie = 4096;
-    ViMessageHead head;
-    head.queue = 2;
-    head.connection = 1;
-    head.sequence = number;
-    head.immediate = 5;
-    head.write(token.header.client.words);
-    ni_.doorbells().fill(1);
-    program_.rung(id, ni_.time);
-    ni_.time = ni_.look;
-    program_.on_look();
-    return id;
-  }
+  std::uint32_t post(std::uint16_t number = 0) { return post_send(ni_, program_, number); }
   void post_receive(std::uint32_t handle = 5) {
     ni_.vi_table().post_receive(0, 2, {4096, handle, 0, 1});
   }

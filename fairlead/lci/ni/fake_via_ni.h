@@ -116,6 +116,28 @@ class FakeViaNi {
   PortCounters counters_;
 };
 
+// The host posts a send of queue 2, whose descriptor is at 4096, and its doorbell, number 1, is
+// found.
+template <class Ni, class Program>
+std::uint32_t post_send(Ni& ni, Program& program, std::uint16_t number) {
+  const std::uint32_t id = ni.make(fabric::PacketKind::data, 0);
+  fabric::NiPacket& token = ni.packet(id);
+  token.source = static_cast<std::uint8_t>(fabric::ViOp::send_token);
+  token.operand = 1;
+  token.cookie = 4096;
+  fabric::ViMessageHead head;
+  head.queue = 2;
+  head.connection = 1;
+  head.sequence = number;
+  head.immediate = 5;
+  head.write(token.header.client.words);
+  ni.doorbells().fill(1);
+  program.rung(id, ni.time);
+  ni.time = ni.look;
+  program.on_look();
+  return id;
+}
+
 // The NI of node 0 of 4.
 class ViaProgramTest : public testing::Test {
  protected:

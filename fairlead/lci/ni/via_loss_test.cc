@@ -47,21 +47,7 @@ std::vector<std::uint32_t> sent_again(bool breaks, std::uint16_t control) {
        nullptr},
       {2, 2, 2, 1});
   for (std::uint16_t number = 0; number < 3; ++number) {
-    const std::uint32_t id = ni.make(fabric::PacketKind::data, 0);
-    fabric::NiPacket& token = ni.packet(id);
-    token.source = static_cast<std::uint8_t>(fabric::ViOp::send_token);
-    token.operand = 1;
-    token.cookie = 4096;
-    fabric::ViMessageHead head;
-    head.queue = 2;
-    head.connection = 1;
-    head.sequence = number;
-    head.immediate = 5;
-    head.write(token.header.client.words);
-    ni.doorbells().fill(1);
-    program.rung(id, ni.time);
-    ni.time = ni.look;
-    program.on_look();
+    const std::uint32_t id = post_send(ni, program, number);
     fabric::ViControl its{};
     its.segments = 2;
     its.control = control;

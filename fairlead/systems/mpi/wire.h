@@ -33,8 +33,8 @@ enum class Kind : std::uint8_t {
   helped = 9,       // receiver id   -                    -             bytes copied (8)
   slower = 10,      // 1: from now on; 0: no longer       -             -
   // The rsm device's, whose packets have a body of 8 bytes each.
-  open = 11,    // postboxes     -                    -             bytes of the pool
-  opened = 12,  // -             -                    -             -
+  open = 11,    // postboxes     1: one pool for all  owner + 1     bytes of the pool
+  opened = 12,  // owner         receivers            its number    -
   closed = 13,  // -             -                    -             -
 };
 

@@ -85,8 +85,9 @@ void transfer_and_reliability(Study& study, const PaperPlatform& platform) {
     const std::string end = scheme;
     same.push_back({throughput(name, "pio" + end), throughput(name, "sdma" + end), 1});
   }
-  study.statements.push_back(
-      says(on(platform, "nor does which of them has the higher throughput"), "5.5", same));
+  study.statements.push_back(says(
+      on(platform, "whether PIO or DMA has the higher throughput does not depend on it either"),
+      "5.5", same));
 }
 
 void transfer_and_mtu(Study& study, const PaperPlatform& platform) {
@@ -125,14 +126,15 @@ void transfer_and_multicast(Study& study, const PaperPlatform& platform) {
     lowest.push_back({broadcast_us(name, "pio", kSmall), broadcast_us(name, other, kSmall), 1});
   }
   study.statements.push_back(
-      says(on(platform, "forwarding by the NI and PIO give small broadcasts the lowest latency,"),
+      says(on(platform, "forwarding by the NI and PIO give small broadcasts the lowest latency"),
            "5.5", lowest));
   const auto disadvantage = [&](std::uint64_t size) {
     return ratio_of(fmt::format("I-sdma / I-pio at {} bytes", size),
                     broadcast_us(name, "sdma", size), broadcast_us(name, "pio", size));
   };
-  study.statements.push_back(says(on(platform, "which DMA makes up for in large ones"), "5.5",
-                                  {{disadvantage(kLarge), disadvantage(kSmall), 1}}));
+  study.statements.push_back(
+      says(on(platform, "in large broadcasts DMA makes up for what it loses in small ones"), "5.5",
+           {{disadvantage(kLarge), disadvantage(kSmall), 1}}));
 }
 
 void multicast_and_others(Study& study, const PaperPlatform& platform) {
@@ -152,7 +154,9 @@ void multicast_and_others(Study& study, const PaperPlatform& platform) {
            {{broadcast_rate(name, "pio-1k-hmc"), broadcast_rate(name, "pio-4k-hmc"), 1},
             {broadcast_rate(name, "sdma-1k-hmc"), broadcast_rate(name, "sdma-4k-hmc"), 1}}));
   study.statements.push_back(
-      says(on(platform, "and too large a one can lower it (NIs that forward, 2 to 4 Kbyte)"), "5.5",
+      says(on(platform,
+              "too large an MTU can lower multicast throughput (NIs that forward, 2 to 4 Kbyte)"),
+           "5.5",
            {{broadcast_rate(name, "pio-4k"), broadcast_rate(name, "pio"), 1},
             {broadcast_rate(name, "sdma-4k"), broadcast_rate(name, "sdma"), 1}}));
   // A page's packets halve the window of credits, not that of retransmission, whose buffers all
