@@ -19,12 +19,19 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/fairlead.pc.in ${PROJECT_BINARY_DIR}/pa
 install(FILES ${PROJECT_BINARY_DIR}/package/fairlead.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# fairlead_system_package(NAME DESCRIPTION LIBRARIES [REQUIRED PACKAGE]): fairlead-NAME.pc.
+# fairlead_system_package(NAME DESCRIPTION LIBRARIES [REQUIRED PACKAGE] [FOLDER folder]):
+# fairlead-NAME.pc. FOLDER: of the headers that programs include by their plain names, where it is
+# not the system's.
 function(fairlead_system_package name description libraries)
+  cmake_parse_arguments(PARSE_ARGV 3 package "" "FOLDER" "")
+  set(FAIRLEAD_PC_FOLDER ${name})
+  if(package_FOLDER)
+    set(FAIRLEAD_PC_FOLDER ${package_FOLDER})
+  endif()
   set(FAIRLEAD_PC_NAME ${name})
   set(FAIRLEAD_PC_DESCRIPTION "${description}")
   set(FAIRLEAD_PC_LIBS "${libraries}")
-  set(FAIRLEAD_PC_REQUIRES "${ARGN}")
+  set(FAIRLEAD_PC_REQUIRES "${package_UNPARSED_ARGUMENTS}")
   configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/fairlead-system.pc.in
     ${PROJECT_BINARY_DIR}/package/fairlead-${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/package/fairlead-${name}.pc
@@ -33,6 +40,8 @@ endfunction()
 fairlead_system_package(mpi "MPI for C and C++" -lmpi_abi)
 fairlead_system_package(amudp "The interface of AMUDP, for GASNet's udp-conduit"
   "-lfairlead_amudp -lfairlead_am")
+fairlead_system_package(dsm "Page-based shared memory" -lfairlead_dsm fairlead
+  FOLDER dsm/treadmarks)
 get_property(_has_fortran GLOBAL PROPERTY FAIRLEAD_HAS_FORTRAN)
 if(_has_fortran)
   fairlead_system_package(mpifort "MPI for Fortran (gfortran)" -lfairlead_mpifort fairlead-mpi)
