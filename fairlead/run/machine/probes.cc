@@ -23,6 +23,7 @@
 
 #include "fairlead/base/fd.h"
 #include "fairlead/base/loaded_library.h"
+#include "fairlead/base/userfaults.h"
 #include "fairlead/fabric/ofi/ofi_nic.h"
 #include "fairlead/fabric/udp/libcrypto.h"
 #include "fairlead/fabric/udp/udp_nic.h"
@@ -75,23 +76,23 @@ Probe probe_process_vm() {
   return probe;
 }
 
+// Says which engine page-based shared memory takes where it may choose.
 Probe probe_userfaultfd() {
   Probe probe{"userfaultfd", false, ""};
   Fd fault(
       static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY)));
   uffdio_api api{};
   api.api = UFFD_API;
-  if (fault.valid() && ::ioctl(fault.get(), UFFDIO_API, &api) == 0) {
-    const bool write_protect = (api.features & UFFD_FEATURE_PAGEFAULT_FLAG_WP) != 0;
-    const bool minor = (api.features & UFFD_FEATURE_MINOR_SHMEM) != 0;
-    probe.works = true;
-    probe.detail = fmt::format("page faults of shared pages are handled in user space{}{}",
-                               write_protect ? ", write protection" : "",
-                               minor ? ", minor faults of shared memory" : "");
+  api.features = kUserfaultFeatures;
+  probe.works = fault.valid() && ::ioctl(fault.get(), UFFDIO_API, &api) == 0;
+  if (probe.works) {
+    probe.detail = "page-based shared memory takes the engine uffd: the kernel notes writes";
     return probe;
   }
-  probe.detail =
-      fmt::format("{}: page-based shared memory uses mprotect and SIGSEGV instead", reason());
+  probe.detail = fmt::format(
+      "{}: page-based shared memory takes the engine mprotect, which pays a signal for each first "
+      "write and a mapping for each run of pages",
+      fault.valid() ? "not all of Linux 6.7's" : reason());
   return probe;
 }
 

@@ -21,6 +21,17 @@ TEST(Probes, EachSaysWhatItGivesOrWhyItIsMissing) {
   EXPECT_TRUE(children_of_self().empty());
 }
 
+TEST(Probes, UserfaultfdNamesTheEngineOfSharedPages) {
+  for (const Probe& probe : probe_kernel()) {
+    if (probe.name != "userfaultfd") continue;
+    EXPECT_NE(probe.detail.find(probe.works ? "the engine uffd" : "the engine mprotect"),
+              std::string::npos)
+        << probe.detail;
+    return;
+  }
+  FAIL() << "nothing is said of userfaultfd";
+}
+
 TEST(Probes, ProcessorsAreThoseOfTheAffinityMask) {
   const CpuLimits limits = cpu_limits();
   cpu_set_t mask;

@@ -22,16 +22,14 @@
 
 #include "fairlead/base/check.h"
 #include "fairlead/base/fd.h"
+#include "fairlead/base/userfaults.h"
 #include "fairlead/systems/dsm/fault_engine.h"
 #include "fairlead/systems/dsm/mutants.h"
 
 namespace fairlead::dsm {
 namespace {
 
-// From Linux 6.7 (include/uapi/linux/userfaultfd.h); the headers of Debian 12 do not have them.
-constexpr std::uint64_t kFeatureWpShmem = 1 << 12;
-constexpr std::uint64_t kFeatureWpUnpopulated = 1 << 13;
-constexpr std::uint64_t kFeatureWpAsync = 1 << 15;
+// From Linux 6.7 (include/uapi/linux/userfaultfd.h); the headers of Debian 12 do not have it.
 constexpr std::uint64_t kContinueModeWp = 1 << 1;
 // include/uapi/linux/fs.h.
 struct ScanArgument {
@@ -237,8 +235,7 @@ Result<std::unique_ptr<FaultEngine>> make_uffd_engine(const Memory& memory) {
   if (!uffd.valid()) return refused("userfaultfd");
   uffdio_api api{};
   api.api = UFFD_API;
-  api.features = UFFD_FEATURE_SIGBUS | UFFD_FEATURE_MINOR_SHMEM | kFeatureWpShmem |
-                 kFeatureWpUnpopulated | kFeatureWpAsync;
+  api.features = kUserfaultFeatures;
   if (ioctl(uffd.get(), UFFDIO_API, &api) != 0) return refused("userfaultfd's features");
   uffdio_register range{};
   range.range.start = reinterpret_cast<std::uintptr_t>(memory.view(0));
