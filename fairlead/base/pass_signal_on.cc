@@ -11,6 +11,8 @@ void pass_signal_on(const struct sigaction& former, int signal, siginfo_t* info,
     struct sigaction none {};
     none.sa_handler = SIG_DFL;
     sigaction(signal, &none, nullptr);
+    // One that somebody sent is not made again.
+    if (info->si_code <= 0) raise(signal);
   }
 }
 

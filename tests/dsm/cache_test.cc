@@ -2,6 +2,8 @@
 // protocol: nothing is lost, and no more is here than may be.
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <fstream>
 #include <string>
 
 #include "fairlead/systems/dsm/handles.h"
@@ -97,6 +99,60 @@ TEST(DsmCache, LosesNothingWhereTheProgramSays) {
   }
 }
 TEST(DsmCache, LosesNothingOverUdp) { expect_good({"udp", EngineKind::automatic}); }
+
+// Pages of this process's memory that are there.
+std::size_t resident_pages() {
+  std::ifstream in("/proc/self/statm");
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  in >> all >> resident;
+  return resident;
+}
+
+// By how many pages rank 1 grows as it reads and writes each of `kSweep` that rank 0 has.
+constexpr std::size_t kSweep = 4096;
+std::size_t growth(EngineKind engine, std::size_t cache_pages) {
+  const Result<run::RunReport> report =
+      run::run_world(options_of("shm", 2), [&](run::Context& context) {
+        dsm::Options options;
+        options.heap_bytes = (kSweep + 64) * kPageBytes;
+        options.engine = engine;
+        options.cache_pages = cache_pages;
+        Result<Dsm*> started = Dsm::start(context, options);
+        if (!started.ok()) context.abort_job(1, started.error().text);
+        Dsm& dsm = *started.value();
+        const auto bytes = Shared<unsigned char>::allocate(dsm, kSweep * kPageBytes);
+        for (std::size_t page = 0; page < kSweep && dsm.self() == 0; ++page) {
+          bytes.set(page * kPageBytes, 1);
+        }
+        dsm.barrier();
+        if (dsm.self() == 1) {
+          const std::size_t before = resident_pages();
+          for (std::size_t page = 0; page < kSweep; ++page) {
+            bytes.set(page * kPageBytes + 1, bytes.get(page * kPageBytes));
+          }
+          context.abort_job(1, fmt::format("grew by {} pages", resident_pages() - before));
+        }
+        dsm.barrier();
+        return 0;
+      });
+  if (!report.ok()) return 0;
+  const std::string& words = report.value().failure;
+  const std::size_t at = words.find("grew by ");
+  return at == std::string::npos ? 0 : std::stoul(words.substr(at + 8));
+}
+
+// Neither the pages that go out nor their twins keep memory. Those of rank 0 are mapped here, and
+// count as this rank's, too.
+TEST(DsmCache, BoundsTheMemoryThatPagesTake) {
+  for (const EngineKind engine : {EngineKind::automatic, EngineKind::mprotect}) {
+    // Expect: without a limit each page takes two more, itself and its twin; with one, nearly none.
+    EXPECT_GE(growth(engine, 0), 3 * kSweep);
+    const std::size_t bounded = growth(engine, 64);
+    EXPECT_GE(bounded, kSweep);
+    EXPECT_LT(bounded, kSweep + kSweep / 4);
+  }
+}
 
 TEST(DsmCache, RefusesALimitThatAnInstructionMayNeed) {
   const Result<run::RunReport> report =

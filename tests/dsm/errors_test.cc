@@ -1,12 +1,21 @@
 // What a DSM program does wrong, and a lost rank, end the job by rank, call and cause.
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <functional>
+#include <mutex>
+#include <new>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "fairlead/systems/dsm/dsm.h"
 #include "fairlead/systems/dsm/system_calls.h"
@@ -18,16 +27,25 @@ namespace fairlead::port_test {
 namespace {
 
 using dsm::Dsm;
+using dsm::EngineKind;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
 
 // Three ranks run `body`, and `before` it starts the DSM; returns the job's last words.
 std::string failure_of(
     const std::string& world, const std::function<void(Dsm&)>& body,
-    const std::function<void()>& before = [] {}) {
+    const std::function<void()>& before = [] {}, EngineKind engine = EngineKind::automatic,
+    std::size_t heap_bytes = 64 * dsm::kPageBytes) {
   const Result<run::RunReport> report =
       run::run_world(options_of(world, 3), [&](run::Context& context) {
         before();
         dsm::Options options;
-        options.heap_bytes = 64 * dsm::kPageBytes;
+        options.heap_bytes = heap_bytes;
+        options.engine = engine;
         Result<Dsm*> started = Dsm::start(context, options);
         if (!started.ok()) context.abort_job(1, started.error().text);
         body(*started.value());
@@ -63,6 +81,36 @@ TEST(DsmErrors, LocksOfOthers) {
                             if (dsm.self() == 0) dsm.acquire(9);
                           }),
                {"rank 0", "ends while it holds lock 9"});
+}
+
+// Who waits for it never comes to the barrier.
+TEST(DsmErrors, LocksThatAreHeldAtABarrier) {
+  for (const char* const world : {"shm", "udp", "nirx"}) {
+    expect_words(failure_of(world,
+                            [](Dsm& dsm) {
+                              if (dsm.self() == 0) dsm.acquire(8);
+                              if (dsm.self() == 1) {
+                                dsm.barrier();
+                                dsm.acquire(8);
+                              }
+                              dsm.barrier();
+                              if (dsm.self() != 1) dsm.barrier();
+                            }),
+                 {"rank 0", "holds lock 8, for which rank 1 waits", "before the barrier"});
+  }
+  // Expect: one that nobody wants may be.
+  expect_words(failure_of("shm",
+                          [](Dsm& dsm) {
+                            if (dsm.self() == 2) dsm.acquire(8);
+                            dsm.barrier();
+                            if (dsm.self() == 2) dsm.release(8);
+                            if (dsm.self() == 1) dsm.acquire(8);
+                            dsm.barrier();
+                            if (dsm.self() == 1) dsm.release(8);
+                            if (dsm.self() == 1) run::current()->abort_job(3, "all went on");
+                            dsm.barrier();
+                          }),
+               {"rank 1", "all went on"});
 }
 
 TEST(DsmErrors, MemoryOfOthers) {
@@ -163,13 +211,143 @@ TEST(DsmErrors, MemoryThatIsNotHere) {
   }
 }
 
-// An address that is not the heap's ends the rank as it would without the DSM.
+// What a job wrote to its standard error stream and, behind it, its last words.
+std::string words_of(const std::function<void(Dsm&)>& body) {
+  int ends[2];
+  if (pipe(ends) != 0) return "no pipe";
+  const std::string failure = failure_of("shm", body, [&] { dup2(ends[1], STDERR_FILENO); });
+  close(ends[1]);
+  std::string text;
+  char part[256];
+  for (ssize_t n = 0; (n = read(ends[0], part, sizeof part)) > 0;) {
+    text.append(part, static_cast<std::size_t>(n));
+  }
+  close(ends[0]);
+  return text + failure;
+}
+
+// An address that is not the heap's ends the rank as it would without the DSM, which says what it
+// may have been.
 TEST(DsmErrors, WildAddresses) {
+  const std::vector<std::string> words{"rank 1: an access to 0x8", "that another rank took",
+                                       "SIGSEGV"};
+  expect_words(words_of([](Dsm& dsm) {
+                 if (dsm.self() == 1) *reinterpret_cast<volatile int*>(8) = 1;
+               }),
+               words);
+  // Expect: nothing is said of a signal that somebody sent.
+  EXPECT_EQ(words_of([](Dsm& dsm) {
+              if (dsm.self() == 1) raise(SIGSEGV);
+            }).find("an access"),
+            std::string::npos);
+}
+
+// Runs up to the end of the stack, whatever the compiler thinks of it.
+int down(int depth) {
+  volatile char frame[4096];
+  frame[0] = static_cast<char>(depth);
+  return depth == 0 ? frame[0] : down(depth - 1) + frame[0];
+}
+
+TEST(DsmErrors, StacksThatAreTooSmall) {
+  expect_words(words_of([](Dsm& dsm) {
+                 const rlimit limit{std::size_t{4} << 20, std::size_t{4} << 20};
+                 setrlimit(RLIMIT_STACK, &limit);
+                 if (dsm.self() == 1 && down(4096) == 7) dsm.barrier();
+               }),
+               {"rank 1: an access to", "stack has come to its end", "ulimit -s", "SIGSEGV"});
+}
+
+// In the shared heap lies what only one process may use.
+TEST(DsmErrors, StacksInTheHeap) {
+  for (const EngineKind engine : {EngineKind::automatic, EngineKind::mprotect}) {
+    const auto body = [](Dsm& dsm) {
+      if (dsm.self() != 1) return;
+      constexpr std::size_t kBytes = 32 * dsm::kPageBytes;
+      static ucontext_t back;
+      static ucontext_t there;
+      getcontext(&there);
+      there.uc_stack.ss_sp = dsm.allocate(kBytes);
+      there.uc_stack.ss_size = kBytes;
+      there.uc_link = &back;
+      makecontext(
+          &there, [] { (void)down(20); }, 0);
+      swapcontext(&back, &there);
+    };
+    expect_words(failure_of(
+                     "shm", body, [] {}, engine),
+                 {"rank 1", "stack has come to 0x2000", "malloc or mmap"});
+  }
+  if (kSanitized) GTEST_SKIP() << "sanitizers have calls of pthreads of their own";
   expect_words(failure_of("shm",
                           [](Dsm& dsm) {
-                            if (dsm.self() == 1) *reinterpret_cast<volatile int*>(8) = 1;
+                            pthread_attr_t attributes;
+                            pthread_attr_init(&attributes);
+                            pthread_attr_setstack(&attributes, dsm.allocate(65536), 65536);
                           }),
-               {"rank 1", "SIGSEGV"});
+               {"pthread_attr_setstack of 0x2000", "malloc or mmap"});
+}
+
+TEST(DsmErrors, MutexesInTheHeap) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers have calls of pthreads of their own";
+  expect_words(
+      failure_of("shm",
+                 [](Dsm& dsm) {
+                   if (dsm.self() != 2) return;
+                   const std::lock_guard guard(*new (dsm.allocate(sizeof(std::mutex))) std::mutex);
+                 }),
+      {"rank 2", "pthread_mutex_lock of 0x2000", "Tmk_lock_acquire"});
+  expect_words(failure_of("shm",
+                          [](Dsm& dsm) {
+                            if (dsm.self() != 2) return;
+                            auto* const words = static_cast<char*>(dsm.allocate(256));
+                            sem_wait(reinterpret_cast<sem_t*>(words));
+                          }),
+               {"rank 2", "sem_wait of 0x2000"});
+  // Expect: others are as they were.
+  expect_words(
+      failure_of("shm",
+                 [](Dsm& dsm) {
+                   std::mutex own;
+                   const std::lock_guard guard(own);
+                   if (dsm.self() == 2 && pthread_mutex_trylock(own.native_handle()) == EBUSY)
+                     run::current()->abort_job(3, "locked once");
+                   dsm.barrier();
+                 }),
+      {"rank 2", "locked once"});
+}
+
+TEST(DsmErrors, OtherThreads) {
+  expect_words(words_of([](Dsm& dsm) {
+                 static volatile char* shared;
+                 if (dsm.self() == 0) {
+                   shared = static_cast<char*>(dsm.allocate(dsm::kPageBytes));
+                   *shared = 5;
+                   dsm.distribute(&shared, sizeof shared);
+                 }
+                 dsm.barrier();
+                 if (dsm.self() == 1) std::thread([] { *shared = 6; }).join();
+                 dsm.barrier();
+               }),
+               {"rank 1", "another thread", "0x2000"});
+}
+
+// What the system gives to a process may be less than a heap takes.
+TEST(DsmErrors, LimitsOfMemory) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory takes more than a limit would leave";
+  expect_words(failure_of(
+                   "shm", [](Dsm&) {},
+                   [] {
+                     // All there is now, and the half of a heap.
+                     std::ifstream in("/proc/self/statm");
+                     std::size_t pages = 0;
+                     in >> pages;
+                     const rlim_t bytes = pages * dsm::kPageBytes + (std::size_t{32} << 20);
+                     const rlimit limit{bytes, bytes};
+                     setrlimit(RLIMIT_AS, &limit);
+                   },
+                   EngineKind::automatic, std::size_t{64} << 20),
+               {"rank ", "a shared heap of 67108864 bytes", "ulimit -v", "a smaller heap"});
 }
 
 // What a child writes to its standard error stream as it accesses the heap.

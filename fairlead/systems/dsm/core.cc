@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "fairlead/base/pass_signal_on.h"
@@ -27,8 +28,16 @@ void on_fault(int signal, siginfo_t* info, void* machine) {
   const int error = errno;
   Core* const core = Core::current();
   if (core == nullptr) {
+    // A thread of the program that is no rank.
+    if (Memory::may_have(reinterpret_cast<std::uintptr_t>(info->si_addr))) {
+      Core::tell_of_thread(info->si_addr);
+    }
     pass_signal_on({}, signal, info, machine);
   } else if (!core->fault(info->si_addr, machine)) {
+    // One that the kernel raised, not somebody's kill().
+    if (info->si_code > 0 && core->signals().ends_process(signal)) {
+      core->tell_of_wild_access(info->si_addr, machine);
+    }
     core->signals().pass_on(signal, info, machine);
   }
   errno = error;
@@ -45,9 +54,16 @@ Result<std::unique_ptr<Core>> Core::make(run::Context& context, const Options& o
     return Error{fmt::format("a cache of {} pages: at least {}, or 0 for no limit",
                              options.cache_pages, kCacheMin)};
   }
-  std::unique_ptr<Core> core(new Core(context, options));
-  if (const Result<void> opened = core->open(options); !opened.ok()) return opened.error();
-  return core;
+  try {
+    std::unique_ptr<Core> core(new Core(context, options));
+    if (const Result<void> opened = core->open(options); !opened.ok()) return opened.error();
+    return core;
+  } catch (const std::bad_alloc&) {
+    return Error{
+        fmt::format("a shared heap of {} bytes, with as much for copies of its pages, finds no "
+                    "address space: is there a limit (ulimit -v, ulimit -d), or a smaller heap?",
+                    bytes)};
+  }
 }
 
 Core::Core(run::Context& context, const Options& options)
@@ -69,7 +85,6 @@ Core::Core(run::Context& context, const Options& options)
       state_(pages_),
       home_(pages_),
       need_(std::size_t{pages_} * size_),
-      twins_(static_cast<std::byte*>(map_sparse(std::size_t{pages_} * kPageBytes))),
       read_versions_(kAhead * size_),
       cache_pages_(options.cache_pages),
       time_(size_, 0),
@@ -89,7 +104,7 @@ Core::~Core() {
     port_.wake(lci::Wake::poll_only, Ps{0});
     if (engine_->uses_signals()) signals_.release();
   }
-  unmap_sparse(twins_, std::size_t{pages_} * kPageBytes);
+  if (twins_ != nullptr) unmap_sparse(twins_, std::size_t{pages_} * kPageBytes);
   if (own_masters_ != nullptr) unmap_sparse(own_masters_, std::size_t{pages_} * kPageBytes);
 }
 
@@ -117,6 +132,7 @@ Result<void> Core::open(const Options& options) {
     board_.emplace(board);
   }
   const std::size_t bytes = std::size_t{pages_} * kPageBytes;
+  twins_ = static_cast<std::byte*>(map_sparse(bytes));
   const bool anywhere = options.engine == EngineKind::checked;
   void* const allocated = port_.allocate(kPages, bytes, lci::Place::host);
   Result<Memory> memory = Memory::map(bytes, apart_ ? nullptr : allocated, anywhere);
@@ -159,6 +175,7 @@ Result<void> Core::open(const Options& options) {
   }
   running_ = true;
   owner_ = getpid();
+  thread_ = pthread_self();
   if (engine_->uses_signals()) signals_.take(on_fault);
   const bool served = protocol_.fetch == FetchPart::async || protocol_.diff != DiffPart::draw_full;
   if (options.wake == WakeKind::always || (options.wake == WakeKind::automatic && served)) {

@@ -12,6 +12,7 @@
 // turn only. fault() runs in a signal handler. What an upcall needs there it may allocate: the C
 // library's allocator makes no access to shared memory, so that no fault interrupts it.
 #pragma once
+#include <pthread.h>
 #include <sys/types.h>
 
 #include <array>
@@ -70,6 +71,10 @@ class Core {
   void distribute(void* data, std::size_t bytes);
   // False: not of the heap. `machine`: as a signal handler has it.
   bool fault(void* address, void* machine);
+  // What is to be said of an access that is not the heap's, and ends the process. Safe in a
+  // handler.
+  void tell_of_wild_access(const void* address, void* machine) const;
+  static void tell_of_thread(const void* address);
   // `at`: the instruction that asks for it; 0: not known.
   void touch(const void* begin, std::size_t bytes, bool write, std::uintptr_t at = 0);
   void prefetch(const void* begin, std::size_t bytes, std::uintptr_t at = 0);
@@ -152,6 +157,7 @@ class Core {
   };
   void take_fault(PageId page, bool writes);
   [[noreturn]] void refuse_child(const void* address) const;
+  [[noreturn]] void refuse_thread(const void* address);
   [[noreturn]] void was_handed(const void* address);
   // The port is in an upcall: the fault under way could wait for ever.
   void check_that_port_looks();
@@ -223,6 +229,8 @@ class Core {
   // --- Locks and barriers (synchronise.cc).
   void meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> notices,
             const char* call);
+  template <class Done>
+  void serve_with_locks(const Done& done, std::uint64_t id, const char* call);
   void arrived(Message& message);
   // Into heard_. `knows`: rank 0's word is in departed_word_; `last`: of the barrier's messages.
   void take_arrival(std::uint64_t id, const Message& message, bool& knows, bool last);
@@ -249,6 +257,9 @@ class Core {
   void acquire_queued(std::uint32_t lock);
   void release_queued(std::uint32_t lock);
   void hand_over(std::uint32_t lock, const FollowerWord& next);
+  // From within a barrier: which rank has asked, before it came to this barrier, for a lock that
+  // this one holds. It will not come.
+  std::optional<Rank> waits_before_barrier(std::uint32_t lock);
   void read_board(Rank from);
   void read_records(Rank from, RecordBoard::Head head, std::span<const Notice> few);
   void records_asked(const Message& message);
@@ -291,7 +302,8 @@ class Core {
   std::unique_ptr<FaultEngine> engine_;
   std::string why_;  // not the first engine
   bool running_ = false;
-  pid_t owner_ = 0;  // this process, not its children
+  pid_t owner_ = 0;     // this process, not its children
+  pthread_t thread_{};  // which alone may access the heap
   bool in_fault_ = false;
   const void* fault_at_ = nullptr;
   bool fault_writes_ = false;  // the access that waits, which so has no second fault
@@ -301,7 +313,7 @@ class Core {
   Sparse<State> state_;
   Sparse<std::uint32_t> home_;            // + 1; 0: not known here
   Sparse<std::uint64_t> need_;            // by page and writer: intervals this rank has heard of
-  std::byte* twins_;                      // what pages were when they were fetched or last flushed
+  std::byte* twins_ = nullptr;            // what pages were when they were fetched or last flushed
   std::byte* masters_ = nullptr;          // pages homed here
   std::byte* own_masters_ = nullptr;      // where they are not the Port's memory
   std::uint64_t* versions_ = nullptr;     // pages homed here, by page and writer; peers write it

@@ -8,6 +8,7 @@
 
 #include "fairlead/base/post.h"
 #include "fairlead/systems/dsm/notices.h"
+#include "fairlead/systems/dsm/record_board.h"
 
 namespace fairlead::dsm {
 
@@ -28,21 +29,29 @@ struct QueueWord {
 // At who is in the queue: who waits behind it; 0: nobody yet.
 struct FollowerWord {
   Rank rank;
-  bool takes;          // a few new records are put into its memory with the lock
-  std::uint32_t read;  // records that it has read of the board of the rank before it
+  bool takes;           // a few new records are put into its memory with the lock
+  std::uint32_t read;   // records that it has read of the board of the rank before it
+  std::uint32_t epoch;  // its own board's (record_board.h), kEpochs of them in turn
+
+  static constexpr std::uint32_t kEpochs = 1 << 16;
 
   static constexpr std::optional<FollowerWord> of(std::uint64_t word, std::uint32_t ranks) {
     const std::uint64_t number = word & 0xffff'ffff;
-    const auto read = static_cast<std::uint32_t>(word >> 32);
+    const auto rest = static_cast<std::uint32_t>(word >> 32);
     if (number == 0 || number > ranks) return std::nullopt;
-    return FollowerWord{static_cast<Rank>(number - 1), (read & kTakes) != 0, read & ~kTakes};
+    return FollowerWord{static_cast<Rank>(number - 1), (rest & kTakes) != 0,
+                        rest >> kEpochBits & kReadMost, rest % kEpochs};
   }
   constexpr std::uint64_t word() const {
-    return std::uint64_t{read | (takes ? kTakes : 0)} << 32 | (std::uint64_t{rank} + 1);
+    const std::uint32_t rest = (takes ? kTakes : 0) | read << kEpochBits | epoch % kEpochs;
+    return std::uint64_t{rest} << 32 | (std::uint64_t{rank} + 1);
   }
 
  private:
+  static constexpr std::uint32_t kEpochBits = 16;
+  static constexpr std::uint32_t kReadMost = (1 << 15) - 1;
   static constexpr std::uint32_t kTakes = std::uint32_t{1} << 31;
+  static_assert(RecordBoard::kRecordsMax <= kReadMost);
 };
 
 // Whether records that others wrote may be so.

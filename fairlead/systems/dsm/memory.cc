@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "fairlead/base/check.h"
@@ -15,18 +16,14 @@
 namespace fairlead::dsm {
 namespace {
 
-// Where the heap lies on every rank: between what the kernel gives to programs (above) and what
-// sanitizers map (below).
-constexpr std::uintptr_t kViewAddress = 0x2000'0000'0000;
-
-Error cannot_map(std::size_t bytes, int error) {
+Error cannot_map(const void* address, std::size_t bytes, int error) {
   if (error == EEXIST) {
     return Error{
-        fmt::format("the shared heap cannot lie at {:#x}, where something else does: ranks that "
+        fmt::format("the shared heap cannot lie at {}, where something else does: ranks that "
                     "are fibers share "
                     "one address space: run with --body process, or use handles and the engine "
                     "\"checked\"",
-                    kViewAddress)};
+                    address)};
   }
   return Error{
       fmt::format("the shared heap of {} bytes cannot be mapped: {}; is there a limit on "
@@ -54,7 +51,7 @@ Result<Memory> Memory::map(std::size_t bytes, void* allocated, bool anywhere) {
     void* const room =
         mmap(address, bytes, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (room == MAP_FAILED) return cannot_map(bytes, errno);
+    if (room == MAP_FAILED) return cannot_map(address, bytes, errno);
     void* const view = map_again(allocated, bytes, address);
     if (view != nullptr) {
       prepare(view, bytes);
@@ -65,11 +62,11 @@ Result<Memory> Memory::map(std::size_t bytes, void* allocated, bool anywhere) {
   }
   Fd file(memfd_create("fairlead-dsm", MFD_CLOEXEC));
   if (!file.valid() || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) {
-    return cannot_map(bytes, errno);
+    return cannot_map(address, bytes, errno);
   }
   void* const alias =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.get(), 0);
-  if (alias == MAP_FAILED) return cannot_map(bytes, errno);
+  if (alias == MAP_FAILED) return cannot_map(address, bytes, errno);
   if (anywhere) {
     auto* const both = static_cast<std::byte*>(alias);
     return Memory(std::move(file), both, both, bytes, true);
@@ -79,7 +76,7 @@ Result<Memory> Memory::map(std::size_t bytes, void* allocated, bool anywhere) {
   if (view == MAP_FAILED) {
     const int error = errno;
     munmap(alias, bytes);
-    return cannot_map(bytes, error);
+    return cannot_map(address, bytes, error);
   }
   prepare(view, bytes);
   return Memory(std::move(file), static_cast<std::byte*>(view), static_cast<std::byte*>(alias),
@@ -122,7 +119,7 @@ PageId Memory::page_of(const void* address) const {
 void* map_sparse(std::size_t bytes) {
   void* const data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  FAIRLEAD_CHECK(data != MAP_FAILED, "{} bytes of address space: {}", bytes, std::strerror(errno));
+  if (data == MAP_FAILED) throw std::bad_alloc();
   return data;
 }
 void unmap_sparse(void* data, std::size_t bytes) { munmap(data, bytes); }

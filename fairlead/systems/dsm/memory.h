@@ -30,9 +30,18 @@ class Memory {
   // Gives the memory of a page back; it is zero where it is looked at again.
   void forget(PageId page);
   bool has(const void* address) const;
+  // Whether some rank's heap may lie there, its view by signals: without asking whose.
+  static constexpr bool may_have(std::uintptr_t address) {
+    return address >= kViewAddress && address - kViewAddress < kBytesMost;
+  }
   PageId page_of(const void* address) const;
 
  private:
+  // Where the heap lies on every rank: between what the kernel gives to programs (above) and what
+  // sanitizers map (below).
+  static constexpr std::uintptr_t kViewAddress = 0x2000'0000'0000;
+  static constexpr std::uintptr_t kBytesMost = std::uintptr_t{1} << 44;
+
   Memory(Fd file, std::byte* view, std::byte* alias, std::size_t bytes, bool own_alias);
   Fd file_;  // invalid: the pages are another's
   std::byte* view_;
@@ -58,7 +67,7 @@ class Sparse {
   std::size_t bytes_;
 };
 
-// Zeroed pages; ends the process where there is no address space.
+// Zeroed pages. std::bad_alloc, which Core::make() puts into words: there is no address space.
 void* map_sparse(std::size_t bytes);
 void unmap_sparse(void* data, std::size_t bytes);
 

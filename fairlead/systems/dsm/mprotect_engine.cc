@@ -61,8 +61,11 @@ class MprotectEngine final : public FaultEngine {
   void protect(PageId first, PageId count, int protection) {
     const int answer = mprotect(memory_.view(first), std::size_t{count} * kPageBytes, protection);
     FAIRLEAD_CHECK(answer == 0,
-                   "mprotect of {} pages: {}; where it is ENOMEM, raise vm.max_map_count", count,
-                   std::strerror(errno));
+                   "mprotect of {} pages: {}; where it is ENOMEM, a process may have no more "
+                   "mappings, and pages that are here take one for each run of them: raise "
+                   "vm.max_map_count (sysctl), limit them with FAIRLEAD_DSM_CACHE, or run where "
+                   "userfaultfd is allowed",
+                   count, std::strerror(errno));
   }
 
   const Memory& memory_;

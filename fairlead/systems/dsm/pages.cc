@@ -19,12 +19,25 @@ constexpr Ps kLookAgain = microseconds(2);
 constexpr Ps kLookAgainMost = microseconds(500);
 constexpr std::size_t kPageWords = kPageBytes / sizeof(std::uint32_t);
 constexpr std::int64_t kStrideMost = 64;  // pages
+constexpr const char* kOtherThread =
+    "of the shared heap, which was not here, was accessed by another thread than the one that "
+    "started the DSM: that one alone may; others are given copies, or pages that Dsm::touch has "
+    "brought";
+// What lies so near to the end of a stack is taken to be meant for it.
+constexpr std::uintptr_t kStackReach = 65536;
 
 }  // namespace
 
 bool Core::fault(void* address, void* machine) {
   if (!running_ || !memory_->has(address)) return false;
   if (getpid() != owner_) refuse_child(address);
+  if (pthread_equal(pthread_self(), thread_) == 0) refuse_thread(address);
+  if (const auto* const stack = reinterpret_cast<const void*>(stack_of(machine)); has(stack)) {
+    fail(
+        fmt::format("the program's stack has come to {}, in the shared heap: stacks are each "
+                    "process's own; take memory of malloc or mmap for them",
+                    stack));
+  }
   const PageId page = memory_->page_of(address);
   if (in_fault_) was_handed(address);
   fault_at_ = address;
@@ -71,6 +84,30 @@ void Core::refuse_child(const void* address) const {
       self_, getpid(), address);
   const ssize_t written = ::write(STDERR_FILENO, text.data(), std::min(end.size, text.size()));
   _exit(written < 0 ? 2 : 1);
+}
+
+// The port's turn may be another thread's, but what it does with pages is for one only.
+void Core::refuse_thread(const void* address) { fail(fmt::format("{} {}", address, kOtherThread)); }
+
+void Core::tell_of_thread(const void* address) {
+  std::array<char, 512> text;
+  const auto end = fmt::format_to_n(text.data(), text.size(), "process {}: {} {}\n", getpid(),
+                                    address, kOtherThread);
+  (void)!::write(STDERR_FILENO, text.data(), std::min(end.size, text.size()));
+}
+
+void Core::tell_of_wild_access(const void* address, void* machine) const {
+  std::array<char, 512> text;
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const std::uintptr_t stack = stack_of(machine);
+  const bool near_stack = at + kStackReach > stack && at < stack + kStackReach;
+  const auto end = fmt::format_to_n(
+      text.data(), text.size(), "rank {}: an access to {}, {}\n", self_, address,
+      near_stack ? "where the stack has come to its end: ulimit -s gives it more"
+                 : "where this rank has no memory. An address that another rank took of its own "
+                   "memory (stack, malloc, mmap) means nothing here: share what Tmk_malloc, "
+                   "G_MALLOC or Dsm::allocate returns");
+  (void)!::write(STDERR_FILENO, text.data(), std::min(end.size, text.size()));
 }
 
 void Core::take_fault(PageId page, bool writes) {

@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <optional>
 
 #include "fairlead/systems/dsm/core.h"
 #include "fairlead/systems/dsm/lock_words.h"
@@ -78,7 +79,7 @@ void Core::acquire_queued(std::uint32_t lock) {
   }
   // Where puts are the network's copies, the lock would have to wait for the records to be there.
   const bool takes = (port_.caps(queue->last).flags & (lci::kMappable | lci::kRemoteCopy)) == 0;
-  const FollowerWord follower{self_, takes, records_read_[queue->last]};
+  const FollowerWord follower{self_, takes, records_read_[queue->last], board_->head().epoch};
   put_lock_word(queue->last, follower_word(lock), follower.word());
   must(port_.wait({.word = &handed, .cmp = lci::Cmp::ne, .value = 0, .what = kLock}), kLock);
   const auto head = RecordBoard::Head::of(handed.load(std::memory_order_acquire));
@@ -164,6 +165,14 @@ void Core::release_queued(std::uint32_t lock) {
   if ((port_.caps(next->rank).flags & lci::kMappable) != 0) {
     wire_.send(next->rank, Kind::handed, lock, {});
   }
+}
+
+// Whose epoch is another is behind the barrier that this rank has not left.
+std::optional<Rank> Core::waits_before_barrier(std::uint32_t lock) {
+  const std::atomic<std::uint64_t>& word = word_of(lock_words_[follower_word(lock)]);
+  const auto next = FollowerWord::of(word.load(std::memory_order_acquire), size_);
+  if (!next || next->epoch != board_->head().epoch % FollowerWord::kEpochs) return std::nullopt;
+  return next->rank;
 }
 
 // The records first, where they are few.

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kNoticeWords = 3;
 constexpr std::size_t kArrivalHead = 3;    // whether there is a word, the word
 constexpr std::size_t kBarriersAhead = 2;  // this one, and the next
+constexpr Ps kLookAtLocks = milliseconds(1);
 constexpr const char* kDistributed =
     "a variable that is distributed, which the program of every rank has";
 
@@ -92,12 +93,15 @@ void Core::meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> no
     const auto steps = rounds_.round_at(first);
     const auto came = std::span(arrivals_).subspan(first, steps.size());
     for (const Dissemination::Step& step : steps) tell(step, held);
-    serve(
-        [&] {
-          return std::none_of(came.begin(), came.end(),
-                              [](const auto& arrivals) { return arrivals.empty(); });
-        },
-        call);
+    const auto have_come = [&] {
+      return std::none_of(came.begin(), came.end(),
+                          [](const auto& arrivals) { return arrivals.empty(); });
+    };
+    if (queued_ && !held_.empty()) {
+      serve_with_locks(have_come, id, call);
+    } else {
+      serve(have_come, call);
+    }
     for (std::deque<Message>& arrivals : came) {
       const bool last = first + steps.size() == rounds_.steps().size() && &arrivals == &came.back();
       take_arrival(id, arrivals.front(), knows, last);
@@ -108,6 +112,25 @@ void Core::meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> no
   }
   // Others wait for what this rank has told.
   drain();
+}
+
+// A lock may be held over a barrier as long as nobody wants it before: who waits for it never comes
+// here. A plain store says so without a packet, so that this rank looks now and then.
+template <class Done>
+void Core::serve_with_locks(const Done& done, std::uint64_t id, const char* call) {
+  while (!done()) {
+    for (const auto& [lock, time] : held_) {
+      if (const auto next = waits_before_barrier(lock)) {
+        fail(
+            fmt::format("it is at barrier {} and holds lock {}, for which rank {} waits, so that "
+                        "neither goes on: release the lock before the barrier",
+                        id, lock, *next));
+      }
+    }
+    if (wire_.peer_down()) must(Post::peer_down, call);
+    const Ps look = port_.now() + kLookAtLocks;
+    must(port_.wait({.any_packet = true, .deadline = look, .what = call}), call);
+  }
 }
 
 void Core::take_arrival(std::uint64_t id, const Message& message, bool& knows, bool last) {

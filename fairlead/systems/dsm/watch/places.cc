@@ -168,6 +168,18 @@ Access access_of(void* machine) {
 #endif
 }
 
+std::uintptr_t stack_of(void* machine) {
+  const auto* const context = static_cast<const ucontext_t*>(machine);
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(context->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return context->uc_mcontext.sp;
+#else
+  (void)context;
+  return 0;
+#endif
+}
+
 Place place_of(std::uintptr_t instruction) {
   Dl_info info{};
   link_map* map = nullptr;

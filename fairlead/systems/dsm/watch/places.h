@@ -40,6 +40,9 @@ class ProgramText {
 enum class Access : std::uint8_t { unknown, read, write };
 Access access_of(void* machine);
 
+// Where the stack ended that the access was made on; 0: this processor is not known here.
+std::uintptr_t stack_of(void* machine);
+
 // 0, and what nothing was loaded for: a place that is not known.
 Place place_of(std::uintptr_t instruction);
 
