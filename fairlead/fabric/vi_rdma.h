@@ -36,6 +36,9 @@ struct ViMemory {
   std::uint64_t bytes;
   bool writes;  // permits RDMA writes of the other side; as does the next one reads
   bool reads;
+  // A segment that this rank's Port has exposed, and `handle` is its name: puts of the Port's reach
+  // it, virtual interfaces of programs do not. With bytes 0 it is exposed no more.
+  bool segment = false;
 };
 
 // One end of a connection, or of one that is asked for.

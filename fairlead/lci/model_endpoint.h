@@ -18,6 +18,9 @@ class Endpoint {
  public:
   virtual ~Endpoint() = default;
   virtual Port& port() = 0;
+  // The first call once its program has ended: its memory may go, and network interfaces move
+  // nothing of it from now on. Takes no time.
+  virtual void program_ended() {}
   // When its program has ended, in the rank's thread: what the host still owes its peers, where it
   // runs the reliability scheme. Returns when nobody can need it any more; on a task, which is left
   // where it is then, never.

@@ -1,7 +1,8 @@
 // What a network interface with virtual interfaces reads from host memory, which programs may write
 // at any time, and what other interfaces send: tokens in doorbells, descriptors that change while
-// they are read, messages and RDMA of any shape. The interface reads and writes registered memory
-// that the virtual interface may reach, and nothing else.
+// they are read, messages, RDMA and puts of the Port's of any shape. The interface reads and writes
+// registered memory that the virtual interface may reach, puts write segments that are exposed, and
+// it touches nothing else.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,8 @@ struct Region {
 };
 constexpr Region kRegions[] = {
     {5, 4096, 10'000, kTag, true}, {6, 20'000, 3'000, 8, true}, {7, 30'000, 3'000, kTag, false}};
+// What the Port has exposed: 5, which peers may write, and 6, which they may not.
+constexpr Region kSegments[] = {{5, 34'000, 2'000, 0, true}, {6, 36'500, 500, 0, false}};
 constexpr std::uint64_t kHostBytes = 40'000;
 
 class Ni : public FakeViaNi {
@@ -59,9 +62,13 @@ class Ni : public FakeViaNi {
     const NiPacket& landing = packet(id);
     expect(landing.page_bytes <= landing.header.client.size &&
            landing.header.client.size <= kPayload);
-    const bool is_rdma = op_of(landing) == ViOp::message_write;
-    check(landing, landing.header.client.size - landing.page_bytes, is_rdma);
+    const std::uint64_t bytes = landing.header.client.size - landing.page_bytes;
     landings.push_back(id);
+    if (landing.header.client.kind == PacketKind::page_transfer) {
+      const std::uint64_t at = landing.cookie - kSegments[0].base;
+      return expect(at <= kSegments[0].bytes && bytes <= kSegments[0].bytes - at);
+    }
+    check(landing, bytes, op_of(landing) == ViOp::message_write);
   }
   void transmit(Peer, std::uint32_t id) { sent.push_back(id); }
   // Never more entries are written than the completion queue has room for, by a consumer index
@@ -114,6 +121,9 @@ class Host {
     for (int i = 0; i < 4; ++i) ni_.doorbells().add(0);
     for (const Region& its : kRegions) {
       ni_.vi_table().allow(0, {its.handle, its.ptag, its.base, its.bytes, its.rdma, its.rdma});
+    }
+    for (const Region& its : kSegments) {
+      ni_.vi_table().allow(0, {its.handle, its.ptag, its.base, its.bytes, its.rdma, false, true});
     }
     // A descriptor to begin with: two segments.
     const fabric::ViControl control{0, 0, 2, 0, 0, 1234, 0, 0};
@@ -183,6 +193,8 @@ class Host {
         return;
       case 7:
         return count_entries(byte());
+      case 8:
+        return arrive_put(byte());
       default:
         (void)goes_on();
     }
@@ -258,6 +270,24 @@ class Host {
     program_.on_received(id);
   }
 
+  // One for a segment or none, near its ends most of the time.
+  void arrive_put(std::uint8_t kind) {
+    if (came_ == kComesMax) return;
+    const std::uint32_t id = ni_.make(PacketKind::page_transfer, kPeer);
+    NiPacket& packet = ni_.packet(id);
+    packet.header.sequence = came_++;
+    packet.header.client.source = kPeer;
+    packet.header.client.size = word() % kPayload;
+    packet.source = kind;
+    packet.page_bytes = static_cast<std::uint16_t>(kind << 4);
+    packet.redirected = (kind & 0x10) != 0;
+    std::uint64_t offset = word() % 2'100;
+    if ((kind & 0x20) != 0) offset = ~offset;
+    if ((kind & 0x40) != 0) offset <<= 40;
+    PageTarget{5 + kind % 3u, offset}.write(packet.header.client);
+    program_.on_received(id);
+  }
+
   // The oldest of what the interface waits for comes about. False: it waits for nothing.
   bool goes_on() {
     if (waiting_ > 0 && ni_.look != kNever) {
@@ -268,7 +298,8 @@ class Host {
       const std::uint32_t id = ni_.fetches.front();
       ni_.fetches.pop_front();
       NiPacket& read = ni_.packet(id);
-      const bool registered = Ni::op_of(read) != ViOp::none;
+      const bool registered =
+          Ni::op_of(read) != ViOp::none && read.header.client.kind == PacketKind::data;
       if (registered) {
         std::memcpy(read.payload() + Ni::offset_of(read), memory_.data() + read.cookie,
                     read.fetch_bytes);
@@ -277,6 +308,9 @@ class Host {
     } else if (!ni_.landings.empty()) {
       const std::uint32_t id = ni_.landings.front();
       ni_.landings.pop_front();
+      NiPacket& landed = ni_.packet(id);
+      landed.redirected = landed.header.client.kind == PacketKind::page_transfer &&
+                          byte() % 4 == 0;  // it is exposed no more
       program_.on_landed(id, kPeer);
     } else if (!ni_.sent.empty()) {
       const std::uint32_t id = ni_.sent.front();

@@ -1,10 +1,14 @@
-// Remote-memory copies of I-rcpy (LCI paper section 5.2): whatever hits or misses in the TLBs, each
-// byte is where it belongs; and the same run again.
+// Remote-memory copies of I-rcpy (LCI paper section 5.2), and puts over virtual interfaces by RDMA
+// writes: whatever hits or misses in the TLBs, each byte is where it belongs; and the same run
+// again.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/golden/bodies.h"
@@ -28,16 +32,22 @@ run::RunReport run_memory(const run::WorldOptions& options, std::size_t window_b
 class RemoteCopies : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Each, RemoteCopies,
                          testing::Values("sdma", "pio", "nirx", "hrx", "rcpy", "rcpy-1k",
-                                         "rcpy-nirx", "rcpy-hmc"),
+                                         "rcpy-nirx", "rcpy-hmc", "via", "via-nirx"),
                          [](const auto& at) {
                            std::string name = at.param;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
 
+// Where NIs of that implementation are at home.
+run::WorldOptions at_home(const char* lci, std::uint32_t ranks) {
+  return modelled(std::string_view(lci).starts_with("via") ? "millennium" : "myrinet-ppro", lci,
+                  ranks);
+}
+
 TEST_P(RemoteCopies, RandomPutsAreWhereTheyBelong) {
   for (const std::uint32_t ranks : {1u, 2u, 5u}) {
-    run_memory(modelled("myrinet-ppro", GetParam(), ranks), 200'000, 150);
+    run_memory(at_home(GetParam(), ranks), 200'000, 150);
   }
 }
 
@@ -109,8 +119,8 @@ class AfterPuts {
 };
 
 TEST_P(RemoteCopies, WhatIsSentAfterPutsIsBehindThem) {
-  const auto report = run::run_world(modelled("myrinet-ppro", GetParam(), 3),
-                                     [](run::Context& c) { return AfterPuts(c).run(); });
+  const auto report =
+      run::run_world(at_home(GetParam(), 3), [](run::Context& c) { return AfterPuts(c).run(); });
   ASSERT_TRUE(report.ok()) << report.error().text;
   EXPECT_EQ(report.value().failure, "");
   for (const auto& rank : report.value().ranks) EXPECT_EQ(rank.exit_code, 0);
@@ -127,10 +137,20 @@ TEST(RemoteCopy, MoreMemoryThanTheTlbsKnow) {
 }
 
 TEST(RemoteCopy, LostPacketsAreSentAgain) {
-  run::WorldOptions options = modelled("myrinet-p3", "rcpy-nirx", 3);
-  options.faults = "drop=0.02,dup=0.02,corrupt=0.01";
-  const run::RunReport report = run_memory(options, 1 << 20, 300);
-  EXPECT_GT(report.counters.retransmissions, 0u);
+  for (const char* lci : {"rcpy-nirx", "via-nirx"}) {
+    run::WorldOptions options = at_home(lci, 3);
+    options.faults = "drop=0.02,dup=0.02,corrupt=0.01";
+    const run::RunReport report = run_memory(options, 1 << 20, 300);
+    EXPECT_GT(report.counters.retransmissions, 0u) << lci;
+  }
+}
+
+// Two ranks of a node share its NI, and have segments of the same names.
+TEST(RemoteCopy, NodesOfTwoRanks) {
+  run::WorldOptions options = at_home("via", 4);
+  options.ranks_per_node = 2;
+  const run::RunReport report = run_memory(options, 200'000, 150);
+  EXPECT_GT(report.counters.page_transfers, 0u);
 }
 
 // Rank 0 puts `size` bytes to rank 1 and waits for the put, twice; the second knows the pages.
@@ -286,9 +306,74 @@ int withdraw_and_expose(run::Context& context) {
 }
 
 TEST(RemoteCopy, WithdrawnMemoryIsNotWritten) {
-  const auto report = run::run_world(modelled("myrinet-p3", "rcpy", 2), withdraw_and_expose);
-  ASSERT_TRUE(report.ok());
-  EXPECT_EQ(report.value().failure, "");
+  for (const char* lci : {"rcpy", "via", "via-nirx"}) {
+    const auto report = run::run_world(at_home(lci, 2), withdraw_and_expose);
+    ASSERT_TRUE(report.ok());
+    EXPECT_EQ(report.value().failure, "") << lci;
+  }
+}
+
+constexpr std::size_t kWritten = 100'000;
+
+// Rank 0 puts into memory of rank 1, which computes until long after, and never looks at its port
+// before it has looked at that memory; whose memory is told of stores, or open to rank 0 alone, is
+// its host's to serve, so that nothing has come there yet.
+int put_to_one_that_computes(run::Context& context, std::uint32_t permissions, bool listed,
+                             bool exposed_source) {
+  lci::Port& port = context.port();
+  Counter came;
+  port.expose_counter(1, &came);
+  std::vector<std::byte> memory(kWritten);
+  const Rank only = 0;
+  const std::span<const Rank> allowed(&only, listed ? 1 : 0);
+  if (port.expose(1, memory.data(), kWritten, permissions, nullptr, allowed) != Post::done) {
+    return 1;
+  }
+  if (port.self() == 1) {
+    port.charge({.ops = 50'000'000});
+    // The others come as far in time, and nothing is taken in meanwhile.
+    port.hold();
+    (void)port.poll();
+    const bool by_host = listed || (permissions & lci::kTold) != 0;
+    const auto wanted = static_cast<std::byte>(by_host ? 0 : 7);
+    if (std::any_of(memory.begin(), memory.end(), [=](std::byte b) { return b != wanted; })) {
+      return 2;
+    }
+    port.allow();
+    (void)port.wait({.counter = &came, .at = 1, .what = "a put"});
+    return std::any_of(memory.begin(), memory.end(), [](std::byte b) { return b != std::byte{7}; })
+               ? 3
+               : 0;
+  }
+  std::vector<std::byte> own(kWritten, std::byte{7});
+  if (exposed_source) std::fill(memory.begin(), memory.end(), std::byte{7});
+  const lci::PutPiece piece{0, exposed_source ? memory.data() : own.data(), kWritten};
+  Counter done;
+  const Ps began = port.now();
+  if (port.put({1}, 1, {&piece, 1}, &done, 1, 0) != Post::pending) return 4;
+  (void)port.wait({.counter = &done, .at = 1, .what = "its own put"});
+  // Expect: the interface has read all of it then, which takes it longer than a host that copies
+  const bool was_read = port.now() - began > microseconds(500);
+  return was_read == exposed_source && done.ok == 1 ? 0 : 5;
+}
+
+TEST(RemoteCopy, OverVirtualInterfacesTheTargetsProcessorHasNoPart) {
+  struct Case {
+    std::uint32_t permissions;
+    bool listed;
+    bool exposed_source;
+  };
+  for (const Case& each :
+       {Case{lci::kWrite, false, true}, Case{lci::kWrite, false, false},
+        Case{lci::kWrite | lci::kTold, false, true}, Case{lci::kWrite, true, true}}) {
+    const auto report = run::run_world(at_home("via", 2), [&](run::Context& c) {
+      return put_to_one_that_computes(c, each.permissions, each.listed, each.exposed_source);
+    });
+    ASSERT_TRUE(report.ok()) << report.error().text;
+    EXPECT_EQ(report.value().failure, "") << each.permissions << each.listed << each.exposed_source;
+    // Expect: pieces of a page
+    EXPECT_EQ(report.value().counters.page_transfers, (kWritten + 4095) / 4096);
+  }
 }
 
 TEST(RemoteCopy, GoldenDigest) {

@@ -30,7 +30,7 @@ std::uint64_t expected(const std::string& world) {
   if (!has(world, "hmc") && !has(world, "hrx") && !via) flags |= kHwMulticast;
   if (!has(world, "hrx") && !via) flags |= kHwFetchAdd;
   // What goes to a rank of the same node passes by the NI.
-  if (has(world, "rcpy") && !has(world, "@")) flags |= kHwPut;
+  if ((has(world, "rcpy") || via) && !has(world, "@")) flags |= kHwPut;
   return flags;
 }
 

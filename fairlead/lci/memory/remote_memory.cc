@@ -376,7 +376,7 @@ bool RemoteMemory::carried(const Op& op) const {
 
 std::size_t RemoteMemory::carry(Op& op) {
   const PutPiece& piece = op.pieces[op.piece];
-  const bool last = op.piece + 1 == op.pieces.size();
+  const bool last = op.piece + 1 == op.pieces.size() && carrier_->bumps();
   const PutPart part{op.rank,
                      op.segment,
                      piece.offset + op.sent,

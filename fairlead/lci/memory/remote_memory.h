@@ -28,12 +28,21 @@ struct PutPart {
   bool after;     // kAfter
 };
 
+// What a put is like, beside its pieces.
+struct PutAsk {
+  Rank rank;
+  bool after;  // kAfter
+  bool alone;  // it has one piece
+};
+
 // A port's own way to move the bytes of a put, where it has one beside packets.
 class PutCarrier {
  public:
   virtual ~PutCarrier() = default;
   // It moves such a piece; packets move the others.
-  virtual bool carries(Rank rank, const PutPiece& piece) const = 0;
+  virtual bool carries(const PutAsk& put, const PutPiece& piece) const = 0;
+  // Parts bring what is to be bumped with them (PutPart::counter); else a packet behind them does.
+  virtual bool bumps() const = 0;
   // Sends as much of the part's beginning as goes at once; returns how many bytes that were, 0:
   // there is no room now. Runs no upcall. What is sent passes none of the port's packets to that
   // rank, and none passes it.
@@ -236,7 +245,8 @@ class RemoteMemory {
   // All of it.
   bool carried(const Op& op) const;
   bool carries(const Op& op, const PutPiece& piece) const {
-    return carrier_ != nullptr && !op.by_packets && carrier_->carries(op.rank, piece);
+    return carrier_ != nullptr && !op.by_packets &&
+           carrier_->carries({op.rank, op.after, op.pieces.size() == 1}, piece);
   }
   Post copy_and_enqueue(Op* op);
   // One part of the piece at op.piece; returns its bytes, or 0.

@@ -58,6 +58,7 @@ class EndpointOf final : public Endpoint {
   explicit EndpointOf(std::unique_ptr<RemoteSide> below, Arguments&&... arguments)
       : below_(std::move(below)), port_(std::forward<Arguments>(arguments)...) {}
   Port& port() override { return port_; }
+  void program_ended() override { port_.program_ended(); }
   void linger() override { port_.linger(); }
 
  private:
@@ -76,8 +77,11 @@ std::uint64_t flags_of(const Implementation& implementation) {
       implementation.transfer != TransferKind::via) {
     flags |= kHwFetchAdd;
   }
-  // Gets, and pages that no TLB knows, need the host: no kHwRdma.
-  if (implementation.transfer == TransferKind::rcpy) flags |= kHwPut;
+  // Gets, and what the NI does not know, need the host: no kHwRdma.
+  if (implementation.transfer == TransferKind::rcpy ||
+      implementation.transfer == TransferKind::via) {
+    flags |= kHwPut;
+  }
   return flags;
 }
 

@@ -43,7 +43,9 @@ class FakeViaNi {
   void answer(std::uint32_t) {}
   void transmit(Peer peer, std::uint32_t) { did.push_back("send to " + std::to_string(peer)); }
   void send_buffer_free(std::uint32_t) { did.push_back("buffer free"); }
-  void complete(std::uint32_t) { did.push_back("status"); }
+  void complete(std::uint32_t, std::uint64_t cookie) {
+    did.push_back(cookie == 0 ? "status" : "status of " + std::to_string(cookie));
+  }
   std::uint32_t make_control(fabric::PacketKind kind, Peer peer) { return make(kind, peer); }
   std::uint32_t image(std::uint32_t) { return 0; }
   void submit_forward(std::uint32_t, Peer) {}

@@ -34,6 +34,7 @@
 #include "fairlead/lci/ni/page_copies.h"
 #include "fairlead/lci/ni/received_packets.h"
 #include "fairlead/lci/ni/send_buffers.h"
+#include "fairlead/lci/ni/via_puts.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/lci/until.h"
 
@@ -73,7 +74,7 @@ class alignas(kCacheLine) NiPort final
                {options.self, std::min(options.mtu_bytes, kPageBytes), options.reply_reserve},
                counters),
         vi_rdma_(ni) {
-    if constexpr (Transfer::kCopiesPages) remote_.put_by(pages_);
+    if constexpr (Transfer::kCopiesPages || Transfer::kHasQueues) remote_.put_by(pages_);
     // NIs spread long puts over their rails.
     if (options.rails > 1) remote_.lanes_pass_puts();
   }
@@ -184,9 +185,7 @@ class alignas(kCacheLine) NiPort final
         post(mine, gathered);
       }
     } else {
-      // By RDMA the NI gathers them from where they are.
-      const bool copies = !Transfer::kHasQueues || mine.source == 0;
-      post(mine, copies ? gathered : 0);
+      post(mine, gathered);
     }
     if (done != nullptr) done->ok.fetch_add(1, std::memory_order_relaxed);
     return Post::done;
@@ -276,6 +275,9 @@ class alignas(kCacheLine) NiPort final
     }
   }
 
+  // Its memory may go: the interface moves nothing of it any more. Takes no time.
+  void program_ended() { pages_.program_ended(); }
+
   void* allocate(SegId segment, std::size_t size, Place place) override {
     if (place == Place::host || !Transfer::kNiServesWords)
       return segments().allocate(segment, size);
@@ -360,7 +362,9 @@ class alignas(kCacheLine) NiPort final
   using PacketKind = fabric::PacketKind;
   using HostFlowOf = HostFlow<Ni, Flow>;
 
-  using Pages = std::conditional_t<Transfer::kCopiesPages, PageCopies<Ni>, NoPageCopies<Ni>>;
+  using Pages =
+      std::conditional_t<Transfer::kCopiesPages, PageCopies<Ni>,
+                         std::conditional_t<Transfer::kHasQueues, ViaPuts<Ni>, NoPageCopies<Ni>>>;
   OwnSegments<Ni, Pages> segments() { return {ni_, self_, memory_, pages_, remote_.told()}; }
 
   static NiPacket& of(Packet* packet) { return *reinterpret_cast<NiPacket*>(packet); }

@@ -449,6 +449,10 @@ class NiProgram {
       case PacketKind::multicast:
         return multicast(id);
       case PacketKind::page_transfer:
+        if constexpr (requires { ni_.place_put(id); }) {
+          ni_.charge(Step::deliver);
+          return ni_.place_put(id);
+        }
         if (!options_.translates) return refuse(id, peer);
         ni_.charge(Step::deliver);
         if (ni_.packet(id).notifies) ni_.charge(Step::dma_queue);

@@ -1,19 +1,20 @@
 // The segments of a rank whose NI has a processor: memory of its host, and words of its NI, which
-// the NI changes by itself (LCI paper section 4.3). What may be written is told to page transfers.
+// the NI changes by itself (LCI paper section 4.3). What may be written is told to who moves puts.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "fairlead/lci/memory/own_memory.h"
+#include "fairlead/lci/ni/exposed_places.h"
 #include "fairlead/lci/ni/host_ni.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/lci/told_segments.h"
 
 namespace fairlead::lci {
 
-// Made for one call: a machine has a port for each of very many ranks. Pages: PageCopies or
-// NoPageCopies.
+// Made for one call: a machine has a port for each of very many ranks. Pages: PageCopies, ViaPuts
+// or NoPageCopies.
 template <HostNi Ni, class Pages>
 class OwnSegments {
  public:
@@ -24,7 +25,7 @@ class OwnSegments {
   // As Port::allocate says; each returns nullptr where there is no such room.
   void* allocate(SegId segment, std::size_t size) {
     void* const base = memory_.allocate(segment, size);
-    if (base != nullptr) pages_.exposed(segment, base, size, true);
+    if (base != nullptr) pages_.exposed(segment, base, base, size, {true, false});
     return base;
   }
   // The NI does the atomics of its words; puts and gets of them are its host's to serve.
@@ -43,7 +44,8 @@ class OwnSegments {
     const Post answer = memory_.expose(segment, base, size, permissions, alias, allowed);
     if (answer != Post::done) return answer;
     told_.granted(segment, permissions);
-    pages_.exposed(segment, base, size, is_open(permissions, allowed));
+    pages_.exposed(segment, base, alias == nullptr ? base : alias, size,
+                   grant_of(permissions, allowed));
     return Post::done;
   }
   Post withdraw(SegId segment) {
@@ -57,16 +59,15 @@ class OwnSegments {
     const Post answer = memory_.regrant(segment, permissions, allowed);
     if (answer != Post::done) return answer;
     told_.granted(segment, permissions);
-    pages_.regranted(segment, is_open(permissions, allowed));
+    pages_.regranted(segment, grant_of(permissions, allowed));
     return Post::done;
   }
 
  private:
   static constexpr std::size_t kNiMemoryMax = std::size_t{1} << 30;  // no NI has so much
 
-  // Every peer may write it.
-  static bool is_open(std::uint32_t permissions, std::span<const Rank> allowed) {
-    return (permissions & kWrite) != 0 && allowed.empty();
+  static ExposedGrant grant_of(std::uint32_t permissions, std::span<const Rank> allowed) {
+    return {(permissions & kWrite) != 0 && allowed.empty(), (permissions & kTold) != 0};
   }
 
   Ni& ni_;

@@ -4,18 +4,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "fairlead/base/counters.h"
-#include "fairlead/base/ring.h"
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/lci/memory/remote_memory.h"
+#include "fairlead/lci/ni/exposed_places.h"
 #include "fairlead/lci/ni/host_ni.h"
 #include "fairlead/lci/ni/page_transfer.h"
+#include "fairlead/lci/ni/parts_left.h"
 #include "fairlead/proto/translation_cache.h"
 
 namespace fairlead::lci {
@@ -38,20 +38,15 @@ class PageCopies final : public PutCarrier {
   PageCopies(Ni& ni, RemoteMemory& memory, const PageCopyOptions& options, PortCounters& counters)
       : ni_(ni), memory_(memory), options_(options), counters_(counters) {}
 
-  // --- What this rank has exposed. `open`: every peer may write it.
-  void exposed(SegId segment, const void* base, std::uint64_t size, bool open) {
-    const auto address = reinterpret_cast<std::uintptr_t>(base);
-    segments_[segment] = {address, size, open};
-    by_address_[{address, segment}] = size;
+  // --- What this rank has exposed. Puts find it at `base`, whatever its host is served by.
+  void exposed(SegId segment, const void* base, const void*, std::uint64_t size,
+               ExposedGrant grant) {
+    exposed_.add(segment, base, size, grant.open);
   }
   // The NI forgets its pages as soon as nothing under way needs them; what comes until then is
   // refused by the host.
   void withdrawn(SegId segment) {
-    const auto found = segments_.find(segment);
-    if (found == segments_.end()) return;
-    by_address_.erase({found->second.base, segment});
-    segments_.erase(found);
-    if (tlb_ == nullptr) return;
+    if (!exposed_.remove(segment) || tlb_ == nullptr) return;
     for (std::uint32_t slot = 0; slot < kTlbEntries; ++slot) {
       const proto::HostTlb::Entry& entry = tlb_->entry(slot);
       for (const proto::VirtualPage page : {entry.mapped, entry.coming, entry.wanted}) {
@@ -60,21 +55,24 @@ class PageCopies final : public PutCarrier {
     }
     drop_leaving();
   }
-  void regranted(SegId segment, bool open) {
-    const auto found = segments_.find(segment);
-    if (found == segments_.end() || found->second.open == open) return;
-    const auto [base, size, was_open] = found->second;
+  void regranted(SegId segment, ExposedGrant grant) {
+    const ExposedPlaces::Segment* const found = exposed_.find(segment);
+    if (found == nullptr || found->open == grant.open) return;
+    const auto [base, size, was_open] = *found;
     withdrawn(segment);
-    exposed(segment, reinterpret_cast<const void*>(base), size, open);
+    exposed_.add(segment, reinterpret_cast<const void*>(base), size, grant.open);
   }
+  // Its NI writes pages of a rank's memory by that rank's own calls alone.
+  static void program_ended() {}
 
   // --- PutCarrier.
-  bool carries(Rank rank, const PutPiece& piece) const override {
+  bool carries(const PutAsk& put, const PutPiece& piece) const override {
     // The engine moves words; and a page's number has 31 bits.
-    return rank != options_.self && !is_near(ni_, rank) && piece.size > 0 &&
+    return put.rank != options_.self && !is_near(ni_, put.rank) && piece.size > 0 &&
            piece.offset % 4 == 0 && piece.offset < kSegmentBytesMax &&
            piece.size <= kSegmentBytesMax - piece.offset;
   }
+  bool bumps() const override { return true; }
   std::size_t carry(const PutPart& part) override {
     take_completions();
     const std::optional<Source> source = source_of(part.data, part.size);
@@ -113,29 +111,19 @@ class PageCopies final : public PutCarrier {
     ni_.post(id, descriptor_lines(use.kind));
     return size;
   }
-  void count_when_left(Counter* done) override {
-    if (done == nullptr) return;
-    if (posted_.empty()) return count(done);
-    posted_.push_back({{}, done, true});
-  }
+  void count_when_left(Counter* done) override { posted_.count_when_left(done); }
 
   // Puts that were counted since the start.
-  std::uint64_t ended() const { return ended_; }
+  std::uint64_t ended() const { return posted_.counted(); }
 
   // --- From the port's progress.
   // A send completion has come; the NI's name for what it is about.
   void completed(std::uint64_t cookie) {
     ni_.charge(Step::reap_completion);
     if (cookie == 0) return;  // a packet's
-    Posted& posted = posted_[cookie - first_];
-    posted.over = true;
     Site site{*this};
-    tlb().completed(site, posted.use);
-    for (; !posted_.empty() && posted_.front().over; ++first_) {
-      Counter* done = posted_.front().done;
-      posted_.pop_front();
-      if (done != nullptr) count(done);
-    }
+    tlb().completed(site, posted_.note(cookie));
+    posted_.over(cookie);
   }
   // False: it is no page transfer. Else its data are where they belong.
   bool take(NiPacket& packet) {
@@ -151,10 +139,9 @@ class PageCopies final : public PutCarrier {
                                            {packet.payload(), header.size});
     if (packet.redirected) {
       ++counters_.tlb_receive_misses;
-      const auto found = segments_.find(target.segment);
+      const ExposedPlaces::Segment* const found = exposed_.find(target.segment);
       Site site{*this};
-      tlb().redirected(site, target.page(),
-                       accepted && found != segments_.end() && found->second.open);
+      tlb().redirected(site, target.page(), accepted && found != nullptr && found->open);
     }
     if (target.counter != kNoCounter) memory_.bump_came(header.source, target.counter);
     ni_.release_local(packet.id);
@@ -175,21 +162,9 @@ class PageCopies final : public PutCarrier {
   // More than one sending and one receiving program need; the paper gives no number.
   static constexpr std::uint32_t kPinnedMax = 2 * kTlbEntries;
 
-  struct Segment {
-    std::uintptr_t base;
-    std::uint64_t size;
-    bool open;
-  };
   struct Source {
     proto::VirtualPage page;
     std::uint64_t offset;
-  };
-  // What the NI will report, oldest first, and between them the counters that wait for those
-  // before.
-  struct Posted {
-    proto::SourceUse use;
-    Counter* done = nullptr;
-    bool over = false;
   };
 
   // The host as the TLB sees it.
@@ -215,11 +190,6 @@ class PageCopies final : public PutCarrier {
         return 4;
     }
   }
-  void count(Counter* done) {
-    ++ended_;
-    done->ok.fetch_add(1, std::memory_order_relaxed);
-  }
-
   proto::HostTlb& tlb() {
     if (tlb_ == nullptr) tlb_ = std::make_unique<proto::HostTlb>(kTlbEntries, kPinnedMax);
     return *tlb_;
@@ -227,25 +197,21 @@ class PageCopies final : public PutCarrier {
   // Asks the system (paper section 5.2.3: a small kernel extension).
   proto::Frame pin(proto::VirtualPage page) {
     ni_.charge(Step::pin);
-    const auto found = segments_.find(segment_of(page));
-    if (found == segments_.end()) return {};
+    const ExposedPlaces::Segment* const found = exposed_.find(segment_of(page));
+    if (found == nullptr) return {};
     const std::uint64_t begin = number_of(page) * kPageBytes;
-    if (begin >= found->second.size) return {};
-    return frame_of(page, static_cast<std::uint32_t>(
-                              std::min<std::uint64_t>(kPageBytes, found->second.size - begin)));
+    if (begin >= found->size) return {};
+    return frame_of(
+        page, static_cast<std::uint32_t>(std::min<std::uint64_t>(kPageBytes, found->size - begin)));
   }
 
   // Where in exposed memory the data lie: the first page of them; nowhere, or not at a word.
   std::optional<Source> source_of(const void* data, std::size_t size) const {
-    const auto address = reinterpret_cast<std::uintptr_t>(data);
-    auto after = by_address_.upper_bound({address, UINT32_MAX});
-    if (after == by_address_.begin()) return {};
-    const auto& [key, bytes] = *--after;
-    const std::uint64_t offset = address - key.first;
-    if (offset > bytes || size > bytes - offset || offset % 4 != 0) return {};
-    if (offset + size > kSegmentBytesMax) return {};
-    const proto::VirtualPage page = page_of(key.second, offset);
-    return Source{segments_.find(key.second)->second.open ? page : page | kPrivatePage, offset};
+    const std::optional<ExposedPlaces::Place> place = exposed_.place_of(data, size);
+    if (!place || place->offset % 4 != 0) return {};
+    if (place->offset + size > kSegmentBytesMax) return {};
+    const proto::VirtualPage page = page_of(place->segment, place->offset);
+    return Source{place->open ? page : page | kPrivatePage, place->offset};
   }
 
   void take_completions() {
@@ -254,8 +220,7 @@ class PageCopies final : public PutCarrier {
   }
   void await_completion(NiPacket& packet, const proto::SourceUse& use) {
     packet.wants_report = true;
-    packet.cookie = first_ + posted_.size();
-    posted_.push_back({use, nullptr, false});
+    packet.cookie = posted_.add(use);
   }
 
   void drop_leaving() {
@@ -288,13 +253,10 @@ class PageCopies final : public PutCarrier {
   PageCopyOptions options_;
   PortCounters& counters_;
   std::unique_ptr<proto::HostTlb> tlb_;  // made by the first use
-  std::map<SegId, Segment> segments_;
-  std::map<std::pair<std::uintptr_t, SegId>, std::uint64_t> by_address_;  // -> bytes
+  ExposedPlaces exposed_;
   std::vector<proto::VirtualPage> leaving_;  // of withdrawn segments, still known to the NI
-  Ring<Posted> posted_;
-  std::uint64_t first_ = 1;  // the cookie of posted_.front()
+  PartsLeft<proto::SourceUse> posted_;       // those that the NI will report
   int noticed_ = 0;
-  std::uint64_t ended_ = 0;
 };
 
 // For a port whose puts are packets.
@@ -302,9 +264,10 @@ template <class Ni>
 class NoPageCopies {
  public:
   NoPageCopies(Ni& ni, RemoteMemory&, const PageCopyOptions&, PortCounters&) : ni_(ni) {}
-  static void exposed(SegId, const void*, std::uint64_t, bool) {}
+  static void exposed(SegId, const void*, const void*, std::uint64_t, ExposedGrant) {}
   static void withdrawn(SegId) {}
-  static void regranted(SegId, bool) {}
+  static void regranted(SegId, ExposedGrant) {}
+  static void program_ended() {}
   void completed(std::uint64_t) { ni_.charge(Step::reap_completion); }
   template <class Packet>
   static bool take(Packet&) {

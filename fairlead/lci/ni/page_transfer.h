@@ -1,6 +1,7 @@
 // What hosts and NIs say to each other about I-rcpy's page transfers (LCI paper section 5.2.3): a
 // remote-memory copy is split so that each part lies within one page of the source and one of the
-// destination, and each part is one packet.
+// destination, and each part is one packet. The Port's RDMA writes over virtual interfaces are such
+// packets, too (via_puts.h), whose parts may begin and end anywhere.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -46,6 +47,26 @@ struct PageTarget {
   static PageTarget read(const fabric::ClientHeader& header) {
     return {header.words[0], std::uint64_t{header.words[2]} << 32 | header.words[1],
             static_cast<CtrId>(header.words[3] & 0xffff), (header.words[3] >> 16 & 1) != 0};
+  }
+};
+
+// Where the data of a put over virtual interfaces are read from: in the fields of its packet that
+// its number and acknowledgment take when it leaves.
+struct PutSource {
+  bool exposed = false;  // by this rank; else it is a buffer of the Port's
+  SegId segment = 0;
+  std::uint64_t offset = 0;
+
+  void write(fabric::NiPacket& packet) const {
+    packet.source =
+        static_cast<std::uint8_t>(exposed ? proto::SourceKind::hit : proto::SourceKind::copy);
+    packet.header.job = segment;
+    packet.header.sequence = static_cast<std::uint32_t>(offset);
+    packet.header.ack = static_cast<std::uint32_t>(offset >> 32);
+  }
+  static PutSource read(const fabric::NiPacket& packet) {
+    return {packet.source == static_cast<std::uint8_t>(proto::SourceKind::hit), packet.header.job,
+            std::uint64_t{packet.header.ack} << 32 | packet.header.sequence};
   }
 };
 

@@ -12,8 +12,8 @@ namespace fairlead::lci {
 // into the packet itself, or it is a received packet that goes on.
 
 // kCopiesPages: puts go as page transfers (page_copies.h). kHasQueues: the NI looks at queues of
-// its host in turn, of which a client may open more. kNiServesWords: an NI's memory holds words for
-// fetch-and-add.
+// its host in turn, of which a client may open more, and puts are RDMA writes (via_puts.h).
+// kNiServesWords: an NI's memory holds words for fetch-and-add.
 struct TransferDefaults {
   static constexpr bool kCopiesPages = false;
   static constexpr bool kHasQueues = false;

@@ -2,6 +2,7 @@
 // section 2): it reads descriptors from host memory, finds addresses in its TLB, and writes the
 // status of what is complete. To the rest of the program (ni_program.h) it is the hardware.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "fairlead/fabric/ni_packet.h"
 #include "fairlead/fabric/packet.h"
 #include "fairlead/fabric/vi_rdma.h"
+#include "fairlead/lci/ni/page_transfer.h"
 #include "fairlead/proto/translation_cache.h"
 
 namespace fairlead::lci {
@@ -81,7 +83,7 @@ class ViaDescriptors {
     auto& packet = ni_.packet(id);
     packet.fetch_bytes = done.data_bytes;
     if (done.what == Read::send_descriptor) {
-      translate(next_page(packet.place, places_[packet.place].sent, 0, options_.send_pages));
+      translate_source(packet);
     } else {
       translate(next_page(packet.to, places_[packet.to].received, options_.send_pages,
                           options_.receive_pages));
@@ -109,10 +111,45 @@ class ViaDescriptors {
     reads_.push_back({id, what, 0});
     ni_.fetch(id);
   }
+  // --- For puts of the Port's (via_puts.h), which are RDMA writes on its own virtual interfaces.
+  // One has come: to where it belongs in memory that its rank has opened to every peer; what goes
+  // elsewhere is the host's to look at.
+  void place_put(PacketId id) {
+    ni_.charge(Step::descriptor);
+    auto& packet = ni_.packet(id);
+    const PageTarget target = PageTarget::read(packet.header.client);
+    const std::uint32_t bytes = packet.header.client.size;
+    const auto* const memory = ni_.vi_table().segment(packet.to, target.segment);
+    const bool good = memory != nullptr && memory->writes && target.offset <= memory->bytes &&
+                      bytes <= memory->bytes - target.offset;
+    if (!good) return hand_over(id);
+    packet.cookie = memory->base + target.offset;
+    packet.page_bytes = 0;
+    translate_registered(*memory, packet.cookie, bytes);
+    ni_.charge(Step::dma_program);
+    ni_.charge(Step::dma_queue);
+    ni_.land_rdma(id);
+  }
+  // The transfer of a packet to its rank's memory is over. True: it was a put, which is in memory.
+  // `handed_over`: it is not, and has gone to the host.
+  bool put_landed(PacketId id, bool* handed_over) {
+    const auto& packet = ni_.packet(id);
+    if (packet.header.client.kind != fabric::PacketKind::page_transfer) return false;
+    *handed_over = packet.redirected;
+    if (packet.redirected) hand_over(id);
+    return true;
+  }
+
   // Pieces of what was read that have gone to the network since the last call.
   std::uint32_t take_left() { return std::exchange(left_, 0); }
-  // A page of registered memory, by its number.
-  void translate_registered(std::uint64_t page) { translate(kRegistered + page); }
+  // The pages of registered memory that those bytes of it lie on.
+  template <class Memory>
+  void translate_registered(const Memory& memory, std::uint64_t address, std::uint32_t bytes) {
+    const std::uint64_t last = memory.page_of(address + std::max(bytes, 1U) - 1);
+    for (std::uint64_t page = memory.page_of(address); page <= last; ++page) {
+      translate(kRegistered + page);
+    }
+  }
 
   // --- The hardware of NiProgram.
   Peer self() const { return ni_.self(); }
@@ -143,7 +180,10 @@ class ViaDescriptors {
     }
   }
   void land(PacketId id) { ni_.land(id); }
-  void report(std::uint32_t place, std::uint64_t cookie) { ni_.report(place, cookie); }
+  // The data of that send have been read: the next status that is written for the rank says so.
+  void report(std::uint32_t place, std::uint64_t cookie) {
+    places_[place].were_read.push_back(cookie);
+  }
   void answer(PacketId id) { ni_.answer(id); }
   void transmit(Peer peer, PacketId id) {
     auto& packet = ni_.packet(id);
@@ -152,7 +192,10 @@ class ViaDescriptors {
     const bool is_piece = op == fabric::ViOp::message || op == fabric::ViOp::message_write ||
                           op == fabric::ViOp::read_data;
     if (is_piece && (!is_connected(packet) || is_lost(peer, packet))) nobodys(packet);
-    if (packet.header.client.kind == fabric::PacketKind::data) note_sent(peer, packet);
+    if (packet.header.client.kind != fabric::PacketKind::ack &&
+        packet.header.client.kind != fabric::PacketKind::resend) {
+      note_sent(peer, packet);
+    }
     ni_.transmit(peer, id);
   }
   PacketId image(PacketId id) { return ni_.image(id); }
@@ -161,7 +204,13 @@ class ViaDescriptors {
   void send_buffer_free(std::uint32_t place) {
     ni_.send_buffer_free(place);
     ni_.charge(Step::status);
-    ni_.complete(place);
+    auto& were_read = places_[place].were_read;
+    std::uint64_t cookie = 0;
+    if (!were_read.empty()) {
+      cookie = were_read.front();
+      were_read.pop_front();
+    }
+    ni_.complete(place, cookie);
   }
   PacketId make_control(fabric::PacketKind kind, Peer peer) { return ni_.make_control(kind, peer); }
   void free_packet(PacketId id) { ni_.free_packet(id); }
@@ -184,6 +233,7 @@ class ViaDescriptors {
   struct Place {
     std::uint32_t sent = 0;
     std::uint32_t received = 0;
+    Ring<std::uint64_t> were_read;  // cookies of sends whose data were, as no status has said yet
   };
 
   // Numbers of pages of registered memory are above all others.
@@ -234,6 +284,13 @@ class ViaDescriptors {
     packet.header.client.words[0] = 0xffff;
   }
 
+  void hand_over(PacketId id) {
+    auto& packet = ni_.packet(id);
+    packet.redirected = true;
+    packet.source = static_cast<std::uint8_t>(fabric::ViOp::none);
+    packet.page_bytes = 0;
+    read(id, Read::receive_descriptor, 0);
+  }
   void read(PacketId id, Read what, std::uint16_t data_bytes) {
     ni_.charge(Step::dma_program);
     ni_.charge(Step::dma_queue);
@@ -242,6 +299,21 @@ class ViaDescriptors {
     ni_.fetch(id);
   }
 
+  // The pages that a send's data lie on: of registered memory, where a put names some, else one of
+  // the rank's buffers.
+  template <class Packet>
+  void translate_source(const Packet& packet) {
+    if (packet.header.client.kind == fabric::PacketKind::page_transfer) {
+      const PutSource source = PutSource::read(packet);
+      const auto* const memory =
+          source.exposed ? ni_.vi_table().segment(packet.place, source.segment) : nullptr;
+      if (memory != nullptr && source.offset <= memory->bytes &&
+          packet.fetch_bytes <= memory->bytes - source.offset) {
+        return translate_registered(*memory, memory->base + source.offset, packet.fetch_bytes);
+      }
+    }
+    translate(next_page(packet.place, places_[packet.place].sent, 0, options_.send_pages));
+  }
   // Pages of the ranks of a node lie behind each other.
   proto::VirtualPage next_page(std::uint32_t place, std::uint32_t& turn, std::uint32_t first,
                                std::uint32_t pages) {

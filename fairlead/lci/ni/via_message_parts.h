@@ -49,10 +49,7 @@ class ViaMessageParts {
   }
   template <class Memory>
   void translate(const Memory& memory, std::uint64_t address, std::uint32_t bytes) {
-    const std::uint64_t last = memory.page_of(address + std::max(bytes, 1U) - 1);
-    for (std::uint64_t page = memory.page_of(address); page <= last; ++page) {
-      descriptors.translate_registered(page);
-    }
+    descriptors.translate_registered(memory, address, bytes);
   }
 
   // --- Descriptors. The packet holds one as far as it has been read; its place, cookie (address)

@@ -8,7 +8,8 @@
 //   packet received -> receive descriptor read -> addresses found -> data, status and
 //   completion queue entry written
 //   RDMA received -> looked up, data written or read by DMA, and answered
-// The packets of the Port go so, each by a descriptor of its own, and the messages that programs
+// The packets of the Port go so, each by a descriptor of its own, its puts as RDMA writes, whose
+// order among the packets is that of their descriptors, and the messages that programs
 // send by virtual interfaces of their own, and their RDMA, by the descriptors that they have posted
 // (via_messages.h).
 //
@@ -94,9 +95,15 @@ class ViaProgram {
   void on_delivered(PacketId origin, Peer peer) {
     turn([&] { packets_.on_delivered(origin, peer); });
   }
-  // The data of an RDMA write or of a message has gone to its rank's memory.
-  void on_landed(PacketId id, Peer) {
-    turn([&] { messages_.on_landed(id); });
+  // The data of an RDMA write, of a message or of a put has gone to its rank's memory.
+  void on_landed(PacketId id, Peer peer) {
+    turn([&] {
+      bool handed_over = false;
+      if (!descriptors_.put_landed(id, &handed_over)) return messages_.on_landed(id);
+      if (handed_over) return;
+      ni_.free_packet(id);
+      packets_.on_landed(fabric::kNoPacket, peer);
+    });
   }
   void on_corrupt(PacketId id) {
     turn([&] { packets_.on_corrupt(id); });

@@ -28,6 +28,7 @@ class ModelRankContext final : public ProcessContext {
   // What the rank did last takes its time, although nothing follows that needs an answer; what it
   // lingers for does not belong to the job's time.
   void linger() override {
+    below_.endpoint->program_ended();
     below_.gate->retire();
     below_.endpoint->linger();
   }

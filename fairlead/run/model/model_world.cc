@@ -167,6 +167,7 @@ class ModelWorld {
       world->simulation_.fail(rank->rank(), 1,
                               "exited without ending the system it began (MPI_Finalize)");
     }
+    rank->endpoint().program_ended();
     world->machine().sync(rank->rank());
     world->simulation_.rank_ended(rank->rank());
     rank->endpoint().linger();

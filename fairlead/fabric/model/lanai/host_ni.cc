@@ -124,8 +124,9 @@ void ModelHostNi::write(std::size_t size) {
 
 // From the rank to its node's NI, and to the rank there.
 void ModelHostNi::address(NiPacket& packet) const {
-  if (!parts_.nodes.several()) return;
   packet.place = static_cast<std::uint8_t>(number_);
+  packet.to = 0;
+  if (!parts_.nodes.several()) return;
   packet.to = kEveryPlace;
   if (packet.peer >= parts_.nodes.ranks) return;
   packet.to = static_cast<std::uint8_t>(parts_.nodes.place_of(packet.peer));

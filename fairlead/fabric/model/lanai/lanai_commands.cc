@@ -232,6 +232,7 @@ Result<void> LanaiCommands::post(const GateCommand& command) {
   // The NI multicasts what its own host sends.
   if (to_group) packet.header.client.source = rank_;
   packet.received = false;
+  packet.copy = false;  // the NI's own mark
   host_.post(command.id, command.a);
   return {};
 }

@@ -48,8 +48,8 @@ struct GateViMemory {
   static constexpr std::uint64_t kAddressMask = (std::uint64_t{1} << 48) - 1;
 
   static std::uint64_t a(const ViMemory& memory) {
-    return (memory.base & kAddressMask) | std::uint64_t{memory.writes} << 62 |
-           std::uint64_t{memory.reads} << 63;
+    return (memory.base & kAddressMask) | std::uint64_t{memory.segment} << 61 |
+           std::uint64_t{memory.writes} << 62 | std::uint64_t{memory.reads} << 63;
   }
   static std::uint64_t b(const ViMemory& memory) {
     return (memory.bytes & kAddressMask) | std::uint64_t{memory.ptag} << 48;
@@ -60,7 +60,8 @@ struct GateViMemory {
             command.a & kAddressMask,
             command.b & kAddressMask,
             (command.a >> 62 & 1) != 0,
-            command.a >> 63 != 0};
+            command.a >> 63 != 0,
+            (command.a >> 61 & 1) != 0};
   }
 };
 // A protection tag has 16 bits, the largest message 24.

@@ -153,9 +153,9 @@ void NiHardware::request_batch(std::uint32_t place) {
   request(DmaKind::completion, place, 0);
 }
 
-void NiHardware::complete(std::uint32_t place) {
+void NiHardware::complete(std::uint32_t place, std::uint64_t cookie) {
   Side& to = side(place);
-  to.completions.push_back(0);
+  to.completions.push_back(cookie);
   to.batches.push_back(1);
   request(DmaKind::completion, place, 0);
 }

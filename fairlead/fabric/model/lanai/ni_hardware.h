@@ -147,7 +147,9 @@ class alignas(kCacheLine) NiHardware {
   }
   // Copies a packet's data behind its first packet.page_bytes to the address packet.cookie of its
   // rank's memory. kLanded follows. What belongs to a message (fabric/vi_message.h) goes to the
-  // memory packet.operand, and nowhere where that or the connection is no more.
+  // memory packet.operand, and nowhere where that or the connection is no more; a put of the Port's
+  // (PacketKind::page_transfer) to the segment that its first word names, or packet.redirected says
+  // that this is not exposed there any more.
   void land_rdma(PacketId id) {
     leaves_turn(id, Stage::ni_receive);
     request(DmaKind::rdma, packet(id).to, id);
@@ -186,7 +188,8 @@ class alignas(kCacheLine) NiHardware {
   // One of the send buffers of the rank at `place` is free; it learns of it with the next transfer.
   void send_buffer_free(std::uint32_t place);
   // To the rank at `place`: the status of its descriptor, whose data may be reused. Not batched.
-  void complete(std::uint32_t place);
+  // `cookie`: as report()'s, or 0.
+  void complete(std::uint32_t place, std::uint64_t cookie);
   // An NI-made packet without payload.
   PacketId make_control(PacketKind kind, Peer peer) { return make(kind, peer, 0); }
   // One with room for `bytes`, for the network. fetch() fills a piece of a message or of RDMA as it
@@ -347,6 +350,7 @@ class alignas(kCacheLine) NiHardware {
   bool is_registered(const NiPacket& moved, std::uint32_t place, std::uint64_t bytes);
   // `name`: a queue of the rank's and which of its connections, as in the words of a message.
   bool is_connected(std::uint32_t place, std::uint32_t name);
+  bool is_exposed(const NiPacket& put, std::uint64_t bytes);
   void write_status(PacketId id);
   void deliver_to_all(PacketId id);
   void copy_delivered(PacketId origin);

@@ -34,10 +34,13 @@ void NiHardware::move_rdma(const DmaRequest& done) {
   if (done.kind == DmaKind::rdma) {
     const std::byte* const from = moved.payload() + moved.page_bytes;
     const std::uint32_t bytes = size - moved.page_bytes;
-    const bool lands = is_registered(moved, moved.to, bytes) &&
-                       is_connected(moved.to, moved.header.client.words[0]);
+    const bool is_put = moved.header.client.kind == PacketKind::page_transfer;
+    const bool lands = is_put ? is_exposed(moved, bytes)
+                              : is_registered(moved, moved.to, bytes) &&
+                                    is_connected(moved.to, moved.header.client.words[0]);
     if (lands) (void)memory_of(moved.to).write(moved.cookie, from, bytes);
-    if (parts_.figures != nullptr && op != ViOp::fragment) [[unlikely]]
+    moved.redirected = is_put && !lands;
+    if (parts_.figures != nullptr && op != ViOp::fragment && !is_put) [[unlikely]]
       parts_.figures->ends(done.id, parts_.engine.now(), stream_of(moved), moved.part);
     return;
   }
@@ -54,6 +57,10 @@ bool NiHardware::is_registered(const NiPacket& moved, std::uint32_t place, std::
   const auto handle = static_cast<std::uint32_t>(moved.operand);
   const ViTable::Memory* const memory = vi_table().memory(place, handle);
   return memory != nullptr && memory->holds(moved.cookie, bytes);
+}
+bool NiHardware::is_exposed(const NiPacket& put, std::uint64_t bytes) {
+  const ViTable::Memory* const memory = vi_table().segment(put.to, put.header.client.words[0]);
+  return memory != nullptr && memory->holds(put.cookie, bytes);
 }
 bool NiHardware::is_connected(std::uint32_t place, std::uint32_t name) {
   const ViTable::End* const end = vi_table().end(name & 0xffff);

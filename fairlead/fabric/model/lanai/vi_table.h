@@ -62,8 +62,12 @@ class ViTable {
 
   // False: there is no room.
   bool allow(std::uint32_t place, const ViMemory& given) {
-    if (memories_.size() >= kMemoriesMax) return false;
-    Memory& made = memories_[{place, given.handle}];
+    if (given.segment && given.bytes == 0) {
+      segments_.erase({place, given.handle});
+      return true;
+    }
+    if (memories_.size() + segments_.size() >= kMemoriesMax) return false;
+    Memory& made = (given.segment ? segments_ : memories_)[{place, given.handle}];
     static_cast<ViMemory&>(made) = given;
     made.first_page = pages_;
     pages_ += given.bytes / kPageBytes + 1;
@@ -72,8 +76,12 @@ class ViTable {
   void forbid(std::uint32_t place, std::uint32_t handle) { memories_.erase({place, handle}); }
   // nullptr: there is no such memory of that rank.
   const Memory* memory(std::uint32_t place, std::uint32_t handle) const {
-    const auto found = memories_.find({place, handle});
-    return found == memories_.end() ? nullptr : &found->second;
+    return find(memories_, place, handle);
+  }
+  // What the Port of the rank at `place` has exposed under that name; nullptr: nothing that its NI
+  // knows of.
+  const Memory* segment(std::uint32_t place, std::uint32_t name) const {
+    return find(segments_, place, name);
   }
 
   // A connection that is known is changed: what it had posted stays.
@@ -125,13 +133,22 @@ class ViTable {
   // A rank is over.
   void forget(std::uint32_t place) {
     std::erase_if(memories_, [place](const auto& each) { return each.first.first == place; });
+    std::erase_if(segments_, [place](const auto& each) { return each.first.first == place; });
     std::erase_if(ends_, [place](const auto& each) { return each.second.place == place; });
     std::erase_if(entries_, [place](const auto& each) { return each.first.first == place; });
     ++changes_;
   }
 
  private:
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Memory> memories_;  // by place and handle
+  using Memories = std::map<std::pair<std::uint32_t, std::uint32_t>, Memory>;
+
+  static const Memory* find(const Memories& in, std::uint32_t place, std::uint32_t name) {
+    const auto found = in.find({place, name});
+    return found == in.end() ? nullptr : &found->second;
+  }
+
+  Memories memories_;                                                   // by place and handle
+  Memories segments_;                                                   // by place and name
   std::map<std::uint32_t, End> ends_;                                   // by queue
   std::map<std::pair<std::uint32_t, std::uint16_t>, Entries> entries_;  // by place and number
   std::uint64_t pages_ = 0;
