@@ -73,6 +73,43 @@ inline bool has_source_offset(const Head& head) {
   return head.kind == Kind::get || (head.kind == Kind::returned && head.was == Kind::get);
 }
 
+// A request or reply of arguments alone, as most messages are.
+struct Short {
+  handler_t handler;
+  std::uint8_t argc;
+  std::uint16_t from;  // endpoint
+  std::uint64_t tag;
+  std::int32_t args[AM_ARGUMENTS_MAX];  // argc of them are set
+};
+constexpr bool is_short(const Head& head) {
+  return head.form == Form::plain && (head.kind == Kind::request || head.kind == Kind::reply);
+}
+constexpr std::size_t short_bytes(std::size_t argc) {
+  return sizeof(std::uint64_t) + argc * sizeof(std::int32_t);
+}
+// As encode() of such a head.
+inline void encode_short(const Head& head, std::byte* to) {
+  std::memcpy(to, &head.tag, sizeof head.tag);
+  std::memcpy(to + sizeof head.tag, head.args, head.argc * sizeof head.args[0]);
+}
+// What a packet that came on `lane` says, where it is such a message; decode() says the same of it.
+// False: decode() is to look at it.
+inline bool read_short(const std::uint32_t (&words)[4], lci::Lane lane,
+                       std::span<const std::byte> body, Short& to) {
+  constexpr std::uint32_t kKindFormWas = 0xff0000ff;  // the others are 0 in such a message
+  const Kind kind = lane == lci::Lane::request ? Kind::request : Kind::reply;
+  to.argc = static_cast<std::uint8_t>(words[0] >> 8);
+  const bool good = (words[0] & kKindFormWas) == static_cast<std::uint32_t>(kind) &&
+                    lane != lci::Lane::control && words[2] == 0 && to.argc <= AM_ARGUMENTS_MAX &&
+                    body.size() == short_bytes(to.argc);
+  if (!good) return false;
+  to.handler = static_cast<handler_t>(words[0] >> 16);
+  to.from = static_cast<std::uint16_t>(words[1] >> 16);
+  std::memcpy(&to.tag, body.data(), sizeof to.tag);
+  std::memcpy(to.args, body.data() + sizeof to.tag, to.argc * sizeof to.args[0]);
+  return true;
+}
+
 // Behind an odd number of arguments, so that a handler finds the data of a message at a multiple of
 // 8 bytes, as what holds the message begins at one, and the rest of its head takes as many.
 inline std::size_t pad_bytes(const Head& head) {

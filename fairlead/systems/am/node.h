@@ -103,6 +103,12 @@ class Node {
   void add(Assembly& assembly, std::span<const std::byte> data);
   void finish(Rank source, Assembly& assembly);
   void deliver(Rank source, const Head& head, Endpoint* endpoint, const std::byte* data);
+  // Runs the handler that the token names.
+  void run(Token& token, const std::byte* data, std::size_t bytes, std::size_t argc,
+           const std::int32_t* args);
+  // A message of arguments alone that the endpoint takes: its handler has run. False: nothing has
+  // happened, process() is to look at it.
+  bool run_short(const lci::Arrival& arrival, Endpoint& endpoint);
   void serve_get(Rank source, const Head& head, Endpoint* endpoint);
   // A whole message that came over virtual interfaces.
   void take(Rank source, const Head& head, std::span<const std::byte> data, Viq* path);

@@ -11,7 +11,11 @@ namespace fairlead::am {
 
 Keep Node::came(lci::Packet* packet, const lci::Arrival& arrival) {
   departures_.met(arrival.source);
-  const Endpoint* const endpoint = find(static_cast<std::uint16_t>(arrival.words[1]));
+  Endpoint* const endpoint = find(static_cast<std::uint16_t>(arrival.words[1]));
+  if (endpoint != nullptr && endpoint->bundle == polled_ && polled_->kept.empty() &&
+      !wire_.full() && run_short(arrival, *endpoint)) [[likely]] {
+    return Keep::no;
+  }
   Bundle* const bundle = endpoint == nullptr ? nullptr : endpoint->bundle;
   const auto behind = [&] {
     return std::any_of(bundle->kept.begin(), bundle->kept.end(),
@@ -142,18 +146,39 @@ void Node::deliver(Rank source, const Head& head, Endpoint* endpoint, const std:
   const bool is_request = head.kind == Kind::request;
   Token token{endpoint,     source,    head.from,  head.tag,
               head.handler, head.form, is_request, is_request};
+  run(token, data, head.bytes, head.argc, head.args);
+}
+
+bool Node::run_short(const lci::Arrival& arrival, Endpoint& endpoint) {
+  Short its;
+  if (!read_short(arrival.words, arrival.lane, arrival.data, its)) return false;
+  const bool is_request = arrival.lane == lci::Lane::request;
+  const bool tag_fits =
+      !is_request || endpoint.tag == AM_ALL || (endpoint.tag != AM_NONE && endpoint.tag == its.tag);
+  const bool has_handler = its.handler != 0 && its.handler < endpoint.handlers.size() &&
+                           endpoint.handlers[its.handler] != nullptr;
+  if (!tag_fits || !has_handler) return false;
+  Token token{&endpoint,   arrival.source, its.from,   its.tag,
+              its.handler, Form::plain,    is_request, is_request};
+  run(token, nullptr, 0, its.argc, its.args);
+  return true;
+}
+
+void Node::run(Token& token, const std::byte* data, std::size_t bytes, std::size_t argc,
+               const std::int32_t* args) {
+  const Endpoint& endpoint = *token.endpoint;
+  const int is_request = token.is_request ? 1 : 0;
   in_handler_ = true;
   running_ = &token;
   // A handler's buffer is not const in Active Messages, though nothing may be written to it.
   auto* const buffer = const_cast<std::byte*>(data);
-  if (endpoint->before != nullptr) {
-    endpoint->before(form_code(head.form), is_request ? 1 : 0, head.handler, &token, buffer,
-                     head.bytes, head.argc, head.args);
+  if (endpoint.before != nullptr) {
+    endpoint.before(form_code(token.form), is_request, token.handler, &token, buffer, bytes,
+                    static_cast<int>(argc), args);
   }
-  const fairlead_am_after_t after = endpoint->after;
-  call_handler(endpoint->handlers[head.handler], head.form, &token, buffer, head.bytes, head.argc,
-               head.args);
-  if (after != nullptr) after(form_code(head.form), is_request ? 1 : 0);
+  const fairlead_am_after_t after = endpoint.after;
+  call_handler(endpoint.handlers[token.handler], token.form, &token, buffer, bytes, argc, args);
+  if (after != nullptr) after(form_code(token.form), is_request);
   running_ = nullptr;
   in_handler_ = false;
 }

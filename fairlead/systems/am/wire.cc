@@ -11,22 +11,45 @@ bool no_room(Post answer) { return answer == Post::again_credit || answer == Pos
 }  // namespace
 
 void Wire::send_all(Rank to, const Head& head, const std::byte* data) {
+  Post sent;
+  while (no_room(sent = send_short(to, head))) await_room();
+  if (sent == Post::done) [[likely]]
+    return;
   Item item = item_of(to, head, data);
   const std::deque<Item>& before = items_of(head);
-  while (!before.empty() || !post(item)) {
-    (void)port_.wait({.any_change = true, .what = "room for an Active Message"});
-    pump();
-    owner_.serve(owner_.context);
+  while (!before.empty() || !post(item)) await_room();
+}
+
+void Wire::await_room() {
+  (void)port_.wait({.any_change = true, .what = "room for an Active Message"});
+  pump();
+  owner_.serve(owner_.context);
+}
+
+Post Wire::send_short(Rank to, const Head& head) {
+  constexpr std::size_t kBytesMax = 32;  // more than that has room in a small packet of few paths
+  const std::size_t bytes = short_bytes(head.argc);
+  if (!is_short(head) || bytes > kBytesMax || !idle() || departures_.gone(to)) {
+    return Post::invalid;
   }
+  std::byte front[kBytesMax];
+  encode_short(head, front);
+  const lci::Words words = {first_word(head), head.to | std::uint32_t{head.from} << 16, 0, to};
+  const Post answer =
+      port_.send_small({to}, chan_, lane_of(head), words, {front, bytes}, lci::kNoBlock);
+  return answer == Post::done || no_room(answer) ? answer : Post::invalid;
 }
 
 void Wire::send_soon(Rank to, const Head& head, const std::byte* data) {
+  if (send_short(to, head) == Post::done) [[likely]]
+    return;
   Item item = item_of(to, head, data);
   if (items_of(head).empty() && post(item)) return;
   queue(item);
 }
 
 bool Wire::try_send(Rank to, const Head& head, const std::byte* data) {
+  if (const Post sent = send_short(to, head); sent != Post::invalid) return sent == Post::done;
   Item item = item_of(to, head, data);
   if (!items_of(head).empty()) return false;
   if (post(item)) return true;

@@ -66,6 +66,10 @@ class Wire {
     made.head.rank = to;
     return made;
   }
+  // A message that is_short() in a small packet. done; or nothing has happened: there is no room,
+  // or, invalid, it is to go the long way, by post().
+  Post send_short(Rank to, const Head& head);
+  void await_room();
   // False: no room, nothing more can be sent on its lane now.
   bool post(Item& item);
   static Head piece_of(const Item& item);
