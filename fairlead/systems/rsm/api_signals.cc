@@ -107,10 +107,12 @@ int get_descriptor(void* segment, struct pollfd* fd) {
   if (fd == nullptr) return RSMERR_BAD_ADDR;
   const auto* const exported = call->exports().find(handle);
   if (exported != nullptr && !exported->published) return RSMERR_SEG_NOT_PUBLISHED;
+  const bool is_first = !signals->has_descriptor();
   const int descriptor = signals->descriptor();
   if (descriptor < 0) return RSMERR_INSUFFICIENT_RESOURCES;
   ++signals->polls;
   *fd = {descriptor, POLLIN | POLLRDNORM, 0};
+  if (is_first) call->listens(handle);
   return RSM_SUCCESS;
 }
 

@@ -172,11 +172,22 @@ int Exports::post(Handle handle, unsigned flags) {
   forget_lost(exported->importers);
   const std::vector<Importer> importers = exported->importers;
   for (const Importer& importer : importers) {
+    const unsigned rung = importer.event.ring() ? kRung : 0;
     (void)office_.send(importer.rank, {.kind = Kind::signal_importer,
-                                       .flags = static_cast<std::uint8_t>(flags),
+                                       .flags = static_cast<std::uint8_t>(flags | rung),
                                        .handle = importer.handle});
   }
   return RSM_SUCCESS;
+}
+
+void Exports::listens(const Exported& exported) {
+  const std::vector<Importer> importers = exported.importers;
+  Message message{.kind = Kind::exporter_listens};
+  message.set_event(exported.signals.name());
+  for (const Importer& importer : importers) {
+    message.handle = importer.handle;
+    (void)office_.send(importer.rank, message);
+  }
 }
 
 int Exports::wait_store(Handle handle, Ps end) {
@@ -234,6 +245,18 @@ void Exports::connect(Rank from, const Message& message) {
   }
   answer.code = static_cast<std::uint16_t>(code);
   office_.reply(from, answer);
+  if (code != RSM_SUCCESS || !exported->signals.has_descriptor() || !port_.shareable()) return;
+  Message listens{.kind = Kind::exporter_listens, .handle = message.importer};
+  listens.set_event(exported->signals.name());
+  office_.reply(from, listens);
+}
+
+void Exports::importer_listens(Rank from, const Message& message) {
+  Exported* const exported = find(message.handle);
+  if (exported == nullptr) return;
+  for (Importer& each : exported->importers) {
+    if (same(each, {from, message.importer, 0})) each.event.open(message.event());
+  }
 }
 
 void Exports::disconnect(Rank from, const Message& message) {
@@ -253,7 +276,8 @@ void Exports::disconnect(Rank from, const Message& message) {
 void Exports::signalled(const Message& message) {
   Exported* const exported = find(message.handle);
   if (exported == nullptr) return;
-  exported->signals.came((message.flags & RSM_SIGPOST_NO_ACCUMULATE) == 0);
+  exported->signals.came((message.flags & RSM_SIGPOST_NO_ACCUMULATE) == 0,
+                         (message.flags & kRung) != 0);
 }
 
 void Exports::aborted_seen(Rank from, const Message& message) {

@@ -22,6 +22,7 @@ struct Importer {
   Rank rank;
   Handle handle;  // its own
   rsm_permission_t mode;
+  FarEvent event{};  // its descriptor of signals
 };
 
 struct Exported {
@@ -59,6 +60,8 @@ class Exports {
   int republish(Handle handle, std::span<const rsmapi_access_entry_t> list);
   int unpublish(Handle handle);
   int post(Handle handle, unsigned flags);
+  // It has a descriptor of signals now: importers may write into it.
+  void listens(const Exported& exported);
   // rsm_wait_store.
   int wait_store(Handle handle, Ps end);
   Exported* find(Handle handle) const { return exported_.find(handle); }
@@ -73,6 +76,7 @@ class Exports {
   void disconnect(Rank from, const Message& message);
   void signalled(const Message& message);
   void aborted_seen(Rank from, const Message& message);
+  void importer_listens(Rank from, const Message& message);
 
  private:
   // Memory of the job that importers may still have mapped, and until which of them have not.

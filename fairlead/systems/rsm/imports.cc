@@ -93,16 +93,31 @@ void Imports::aborted(Rank from, const Message& message) {
 void Imports::signalled(const Message& message) {
   Imported* const imported = find(message.handle);
   if (imported == nullptr) return;
-  imported->signals.came((message.flags & RSM_SIGPOST_NO_ACCUMULATE) == 0);
+  imported->signals.came((message.flags & RSM_SIGPOST_NO_ACCUMULATE) == 0,
+                         (message.flags & kRung) != 0);
+}
+
+void Imports::exporter_listens(Rank from, const Message& message) {
+  Imported* const imported = find(message.handle);
+  if (imported != nullptr && imported->exporter == from) imported->event.open(message.event());
+}
+
+void Imports::listens(Handle handle, const Imported& imported) {
+  if (imported.aborted) return;
+  Message message{.kind = Kind::importer_listens, .handle = imported.exported, .importer = handle};
+  message.set_event(imported.signals.name());
+  (void)office_.send(imported.exporter, message);
 }
 
 int Imports::post(Handle handle, unsigned flags) {
   Imported* const imported = find(handle);
   if (imported == nullptr) return RSMERR_BAD_SEG_HNDL;
   if (imported->aborted) return RSMERR_CONN_ABORTED;
-  const bool sent = office_.send(imported->exporter, {.kind = Kind::signal_exporter,
-                                                      .flags = static_cast<std::uint8_t>(flags),
-                                                      .handle = imported->exported});
+  const unsigned rung = imported->event.ring() ? kRung : 0;
+  const bool sent =
+      office_.send(imported->exporter, {.kind = Kind::signal_exporter,
+                                        .flags = static_cast<std::uint8_t>(flags | rung),
+                                        .handle = imported->exported});
   if (sent) return RSM_SUCCESS;
   abort(*imported);
   return RSMERR_REMOTE_NODE_UNREACHABLE;
@@ -208,6 +223,7 @@ int Imports::get(Handle handle, off_t offset, void* data, std::size_t element, s
 
 int Imports::end_access(Imported& imported, std::uint64_t errors_before,
                         std::uint64_t lost_before) {
+  if (port_.path(imported.exporter).down) abort(imported);
   if (imported.aborted) return RSMERR_CONN_ABORTED;
   return errors_ == errors_before && lost(imported.exporter) == lost_before
              ? RSM_SUCCESS

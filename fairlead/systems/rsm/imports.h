@@ -28,6 +28,7 @@ struct Imported {
   unsigned barriers = 0;  // that there are for it
   const ForeignMapping* mapping = nullptr;
   Signals signals;
+  FarEvent event;  // the exporter's descriptor of signals
 };
 
 struct Barrier {
@@ -41,6 +42,7 @@ struct Barrier {
 class Imports {
  public:
   static constexpr std::uint32_t kMost = Table<Imported, HandleKind::imported>::kMost;
+  static constexpr std::uint32_t kBarriersMost = Table<Barrier, HandleKind::barrier>::kMost;
 
   // `lowest`: the lowest rank of each node. All outlive it.
   Imports(lci::Port& port, PostOffice& office, ForeignMappings& mappings,
@@ -78,8 +80,12 @@ class Imports {
   // The exporter finds what was put before it is signalled.
   int post_after_accesses(Handle handle, unsigned flags);
 
+  // It has a descriptor of signals now: the exporter may write into it.
+  void listens(Handle handle, const Imported& imported);
+
   // --- Messages of exporters, from upcalls.
   void aborted(Rank from, const Message& message);
+  void exporter_listens(Rank from, const Message& message);
   void signalled(const Message& message);
 
  private:

@@ -37,7 +37,9 @@ std::optional<Message> decode(const std::uint32_t (&words)[4], std::span<const s
 }
 
 lci::Lane lane_of(Kind kind) {
-  return kind == Kind::answer || kind == Kind::aborted_seen ? lci::Lane::reply : lci::Lane::request;
+  const bool replies =
+      kind == Kind::answer || kind == Kind::aborted_seen || kind == Kind::exporter_listens;
+  return replies ? lci::Lane::reply : lci::Lane::request;
 }
 
 }  // namespace fairlead::rsm

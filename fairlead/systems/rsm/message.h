@@ -7,6 +7,7 @@
 
 #include "fairlead/base/handle_table.h"
 #include "fairlead/lci/port.h"
+#include "fairlead/systems/rsm/event_name.h"
 
 namespace fairlead::rsm {
 
@@ -19,10 +20,12 @@ enum class Kind : std::uint8_t {
   connect,     // id, mode, importer -> handle, size, segment, mapped
   disconnect,  // handle: the export's, importer
   signal_exporter,
-  aborted_seen,  // the importer uses the segment no more
+  aborted_seen,      // the importer uses the segment no more
+  importer_listens,  // importer, event: it has a descriptor of signals, into which may be written
   // To an importer; handle: its own.
   aborted,  // the segment is not published any more
   signal_importer,
+  exporter_listens,  // event: likewise
   // To all: at the end of the program.
   leaving,   // to rank 0
   all_left,  // from rank 0
@@ -30,9 +33,12 @@ enum class Kind : std::uint8_t {
   count
 };
 
+// The sender of a signal has written into the receiver's descriptor.
+constexpr std::uint8_t kRung = 0x80;
+
 struct Message {
   Kind kind = Kind::answer;
-  std::uint8_t flags = 0;     // of signals: RSM_SIGPOST_NO_ACCUMULATE
+  std::uint8_t flags = 0;     // of signals: RSM_SIGPOST_NO_ACCUMULATE, kRung
   std::uint16_t code = 0;     // of answers; of connect: the mode of access
   std::uint32_t request = 0;  // what an answer answers
   std::uint32_t id = 0;
@@ -41,6 +47,15 @@ struct Message {
   std::uint64_t size = 0;
   std::uint32_t segment = 0;  // Port's name of it for this importer
   std::uint32_t mapped = 0;   // Port's name of memory to map; 0: none
+
+  // Where it says "event": in the place of the last four.
+  EventName event() const { return {size, id, segment, mapped}; }
+  void set_event(const EventName& event) {
+    size = event.kernel;
+    id = event.process;
+    segment = event.descriptor;
+    mapped = event.event;
+  }
 };
 
 // As it travels.

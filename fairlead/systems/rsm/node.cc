@@ -6,11 +6,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace fairlead::rsm {
 namespace {
 
 constexpr auto kChannels = run::names_of(run::System::rsm).channels;
+
+// A sender writes into a descriptor and then sends the signal: so long it may take in between, on a
+// processor that others want. It was lost if it takes longer.
+constexpr Ps kOnItsWay = seconds(1);
 
 std::vector<Rank> lowest_ranks(const run::Context& context, Rank ranks) {
   std::vector<Rank> lowest;
@@ -102,6 +107,12 @@ void Node::add_descriptors(int count) {
   port_.wake(has_any ? lci::Wake::immediate : lci::Wake::watchdog, Ps{0});
 }
 
+void Node::listens(Handle handle) {
+  if (!port_.shareable()) return;
+  if (const Exported* const exported = exports_.find(handle)) exports_.listens(*exported);
+  if (const Imported* const imported = imports_.find(handle)) imports_.listens(handle, *imported);
+}
+
 // --- Messages.
 
 void Node::received(Rank from, const Message& message) {
@@ -122,6 +133,12 @@ void Node::received(Rank from, const Message& message) {
       break;
     case Kind::aborted_seen:
       exports_.aborted_seen(from, message);
+      break;
+    case Kind::importer_listens:
+      exports_.importer_listens(from, message);
+      break;
+    case Kind::exporter_listens:
+      imports_.exporter_listens(from, message);
       break;
     case Kind::aborted:
       imports_.aborted(from, message);
@@ -186,7 +203,8 @@ Signals* Node::signals_of(int descriptor) const {
 }
 
 int Node::wait(Handle handle, int timeout) {
-  const Ps end = timeout < 0 ? kNever : port_.now() + milliseconds(timeout);
+  Ps end = timeout < 0 ? kNever : port_.now() + milliseconds(timeout);
+  bool may_extend = true;
   // Also who may not wait finds what has come.
   (void)port_.poll();
   for (;;) {
@@ -204,9 +222,10 @@ int Node::wait(Handle handle, int timeout) {
                                     .at = signals->next(),
                                     .deadline = end,
                                     .what = "a signal of a segment"});
-    if (answer == Post::again_credit && port_.now() >= end && signals->pending() == 0) {
-      return RSMERR_TIMEOUT;
-    }
+    if (answer != Post::again_credit || port_.now() < end || signals->pending() > 0) continue;
+    // Whose descriptor poll(2) has called readable finds its signal, however short the time.
+    if (!std::exchange(may_extend, false) || !signals->announced()) return RSMERR_TIMEOUT;
+    end = port_.now() + kOnItsWay;
   }
 }
 

@@ -43,6 +43,10 @@ class Node {
   // it sleeps there is served at once: it makes no call that would. Not in the port's turn.
   void add_descriptors(int count);
 
+  // The segment has its first descriptor: other ends may write into it, where time passes in
+  // poll(2).
+  void listens(Handle handle);
+
   // Takes a signal where one is pending, else waits up to `timeout` ms for one; -1: for ever.
   int wait(Handle handle, int timeout);
   // nullptr: neither an export's nor an import's handle.

@@ -29,8 +29,14 @@ class TestPort final : public lci::Port {
   bool fence_fails = false;
   int puts = 0;
   int fences = 0;
+  bool has_threads = false;
+  // Rank 3 dies in the middle of so many operations that concern it: before the last of them if
+  // even, and with that one under way if odd. Negative: it does not.
+  int halves_left = -1;
   std::map<lci::SegId, std::uint32_t> exposed;  // permissions
   std::vector<Sent> sent;
+  // What comes in waits that last.
+  std::function<void()> on_wait;
   // Answers what is asked; kind == count: nothing.
   std::function<Message(Rank to, const Message& question)> answers;
 
@@ -54,10 +60,12 @@ class TestPort final : public lci::Port {
   Post send_small(lci::Dest to, lci::Chan, lci::Lane, const lci::Words& words,
                   std::span<const std::byte> data, std::uint32_t) override {
     if (to.id >= kRanks) return Post::invalid;
-    if (paths[to.id].down) return Post::peer_down;
+    const Life life = lives(to.id);
+    if (life == Life::dead) return Post::peer_down;
     const auto message = decode(words, data);
     FAIRLEAD_CHECK(message.has_value(), "a message that cannot be read");
     sent.push_back({to.id, *message});
+    if (life == Life::dies) return Post::done;
     if (answers == nullptr || message->kind == Kind::answer) return Post::done;
     Message answer = answers(to.id, *message);
     if (answer.kind != Kind::answer) return Post::done;
@@ -67,8 +75,11 @@ class TestPort final : public lci::Port {
   }
   int poll() override { return 0; }
   Post wait(const lci::Until& until) override {
+    if (until.deadline == kNever && paths[3].down) return Post::peer_down;
     FAIRLEAD_CHECK(until.deadline != kNever, "{} waits for what nobody does", until.what);
+    const bool late = now_ >= until.deadline;
     now_ = until.deadline;
+    if (!late && on_wait != nullptr) on_wait();
     return Post::again_credit;
   }
   void defer(lci::Task) override { unused(); }
@@ -78,6 +89,7 @@ class TestPort final : public lci::Port {
   std::uint32_t held() const override { return 0; }
   std::uint64_t changes() const override { return 0; }
   void wake(lci::Wake, Ps) override {}
+  bool shareable() const override { return has_threads; }
   lci::PathState path(Rank rank) const override { return paths[rank]; }
   void on_event(lci::EventSink) override { unused(); }
   void* allocate(lci::SegId, std::size_t, lci::Place) override { return nullptr; }
@@ -94,18 +106,21 @@ class TestPort final : public lci::Port {
     return Post::done;
   }
   void* map(Rank, lci::SegId) override { return nullptr; }
-  Post put(lci::Dest, lci::SegId, std::span<const lci::PutPiece>, Counter* done, lci::CtrId,
+  Post put(lci::Dest to, lci::SegId, std::span<const lci::PutPiece>, Counter* done, lci::CtrId,
            std::uint32_t) override {
     ++puts;
+    if (const Life life = lives(to.id); life != Life::goes_on) return ends(life, done);
     if (put_answer == Post::done && done != nullptr) ++done->ok;
     return put_answer;
   }
-  Post get(lci::Remote, void*, std::size_t, Counter* done, std::uint32_t) override {
+  Post get(lci::Remote from, void*, std::size_t, Counter* done, std::uint32_t) override {
+    if (const Life life = lives(from.rank); life != Life::goes_on) return ends(life, done);
     ++done->ok;
     return Post::done;
   }
-  Post fence(lci::Dest, Counter* done) override {
+  Post fence(lci::Dest to, Counter* done) override {
     ++fences;
+    if (const Life life = lives(to.id); life != Life::goes_on) return ends(life, done);
     if (fence_answer == Post::done) ++(fence_fails ? done->failed : done->ok);
     return fence_answer;
   }
@@ -130,6 +145,23 @@ class TestPort final : public lci::Port {
   Post ungroup(std::uint16_t) override { return unused(), Post::invalid; }
 
  private:
+  enum class Life { goes_on, dies, dead };
+
+  // What becomes of `rank` in an operation that concerns it.
+  Life lives(Rank rank) {
+    if (rank == 3 && halves_left >= 0 && !paths[3].down) {
+      paths[3].down = halves_left < 2;
+      if (halves_left == 1) return Life::dies;
+      halves_left -= 2;
+    }
+    return paths[rank].down ? Life::dead : Life::goes_on;
+  }
+  // An operation that was under way fails, one that comes later is not begun.
+  static Post ends(Life life, Counter* done) {
+    if (life == Life::dead) return Post::peer_down;
+    if (done != nullptr) ++done->failed;
+    return Post::pending;
+  }
   static void unused() { FAIRLEAD_CHECK(false, "a call that nobody makes"); }
 
   lci::Upcall upcall_;
