@@ -39,14 +39,15 @@ double update_row(double* __restrict row, const double* __restrict above,
 
 }  // namespace
 
-double Grid::half_sweep(Colour colour, Rows part, double omega) {
+double Grid::half_sweep(Colour colour, Rows part, Columns stripe, double omega) {
   const std::int64_t begin = std::max<std::int64_t>(part.begin, 1);
   const std::int64_t end = std::min(part.end, rows_ - 1);
+  const std::int64_t left = std::max<std::int64_t>(stripe.begin, 1);
+  const std::int64_t right = std::min(stripe.end, columns_ - 1);
   double change = 0.0;
   for (std::int64_t i = begin; i < end; ++i) {
-    const std::int64_t first = 1 + ((i + 1 + static_cast<std::int64_t>(colour)) & 1);
-    change =
-        std::max(change, update_row(row(i), row(i - 1), row(i + 1), first, columns_ - 1, omega));
+    const std::int64_t first = left + ((i + left + static_cast<std::int64_t>(colour)) & 1);
+    change = std::max(change, update_row(row(i), row(i - 1), row(i + 1), first, right, omega));
   }
   return change;
 }

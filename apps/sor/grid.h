@@ -10,6 +10,7 @@ namespace sor {
 
 using apps::Rows;
 using apps::share_of;
+using Columns = apps::Rows;  // [begin, end)
 
 enum class Colour : std::int64_t { red, black };
 
@@ -24,9 +25,13 @@ class Grid {
   // Row `row` of the matrix, own.begin - 1 <= row <= own.end.
   double* row(std::int64_t row) { return cells_.data() + (row - own_.begin + 1) * columns_; }
 
-  // Updates the cells of one colour in `part` of the own rows; answers the largest change made.
-  // The bits depend on the neighbours' values only, never on how the rows are shared out.
-  double half_sweep(Colour colour, Rows part, double omega);
+  // Updates the cells of one colour in `part` of the own rows, all of them or a stripe of columns;
+  // answers the largest change made. The bits depend on the neighbours' values only, never on how
+  // the cells are shared out.
+  double half_sweep(Colour colour, Rows part, double omega) {
+    return half_sweep(colour, part, {0, columns_}, omega);
+  }
+  double half_sweep(Colour colour, Rows part, Columns stripe, double omega);
 
  private:
   Rows own_;

@@ -16,6 +16,7 @@ const char kHelp[] =
     "  --tolerance X    stop when no cell changes by more than X (0.00245)\n"
     "  --iterations N   stop after N iterations at the latest (10000)\n"
     "  --overlap        send border rows before the rest of the rows is computed\n"
+    "  --looks N        with --overlap: look N times meanwhile for what has come (0)\n"
     "  --verify         compare with the sequential run: same iterations, same bits\n"
     "  --json           print one JSON object\n"
     "\n"
@@ -35,6 +36,7 @@ std::optional<int> read(int argc, char** argv, Options& options) {
       .real("--tolerance", 1e300, options.tolerance)
       .count("--iterations", 1, kCountMax, options.iterations_max)
       .flag("--overlap", options.overlap)
+      .count("--looks", 0, kCountMax, options.looks)
       .flag("--verify", options.verify)
       .flag("--json", options.json)
       .read("sor", kHelp, argc, argv);

@@ -15,6 +15,7 @@ struct Options {
   double tolerance = 2.45e-3;
   std::int64_t iterations_max = 10'000;
   bool overlap = false;
+  std::int64_t looks = 0;
   bool verify = false;
   bool json = false;
 };

@@ -29,20 +29,24 @@ struct Neighbours {
   int below;
 };
 
-void declare_work(const Grid& grid, Rows part) {
+void declare_work(const Grid& grid, Rows part, Columns stripe) {
   if (fairlead_work == nullptr) return;
   const auto columns = static_cast<std::uint64_t>(grid.columns());
-  const auto swept = static_cast<std::uint64_t>(part.end - part.begin) * columns;
+  const auto swept = static_cast<std::uint64_t>(part.end - part.begin) *
+                     static_cast<std::uint64_t>(stripe.end - stripe.begin);
   const auto owned = static_cast<std::uint64_t>(grid.own().end - grid.own().begin) * columns;
   // Red and black cells share every cache line, so a half sweep moves all of them.
   fairlead_work(swept / 2 * kOpsPerUpdate, swept * sizeof(double), owned * sizeof(double));
 }
 
-double sweep(Grid& grid, Colour colour, Rows part, double omega) {
-  if (part.begin >= part.end) return 0.0;
-  const double change = grid.half_sweep(colour, part, omega);
-  declare_work(grid, part);
+double sweep(Grid& grid, Colour colour, Rows part, Columns stripe, double omega) {
+  if (part.begin >= part.end || stripe.begin >= stripe.end) return 0.0;
+  const double change = grid.half_sweep(colour, part, stripe, omega);
+  declare_work(grid, part, stripe);
   return change;
+}
+double sweep(Grid& grid, Colour colour, Rows part, double omega) {
+  return sweep(grid, colour, part, {0, grid.columns()}, omega);
 }
 
 double larger(double a, double b) { return a > b ? a : b; }
@@ -57,14 +61,16 @@ void exchange(Grid& grid, Neighbours at) {
 }
 
 // Half sweep of all own rows; the ghost rows hold the neighbours' latest values before and after.
-double step(Grid& grid, Colour colour, Neighbours at, double omega) {
-  const double change = sweep(grid, colour, grid.own(), omega);
+double step(Grid& grid, Colour colour, Neighbours at, const Options& options) {
+  const double change = sweep(grid, colour, grid.own(), options.omega);
   exchange(grid, at);
   return change;
 }
 
-// As above, with the exchange under way while the inner rows are computed.
-double step_overlapped(Grid& grid, Colour colour, Neighbours at, double omega) {
+// As above, with the exchange under way while the inner rows are computed. Where long messages take
+// steps at both ends (MPI's rendezvous), they go on at the looks between stripes of those.
+double step_overlapped(Grid& grid, Colour colour, Neighbours at, const Options& options) {
+  const double omega = options.omega;
   const int count = static_cast<int>(grid.columns());
   const Rows own = grid.own();
   const std::int64_t last = own.end - 1;
@@ -76,7 +82,14 @@ double step_overlapped(Grid& grid, Colour colour, Neighbours at, double omega) {
   MPI_Irecv(grid.row(own.end), count, MPI_DOUBLE, at.below, 0, MPI_COMM_WORLD, &requests[1]);
   MPI_Isend(grid.row(own.begin), count, MPI_DOUBLE, at.above, 0, MPI_COMM_WORLD, &requests[2]);
   MPI_Isend(grid.row(last), count, MPI_DOUBLE, at.below, 0, MPI_COMM_WORLD, &requests[3]);
-  change = larger(change, sweep(grid, colour, {own.begin + 1, last}, omega));
+  const Rows inner{own.begin + 1, last};
+  const std::int64_t stripes = options.looks + 1;
+  for (std::int64_t i = 0; i < stripes; ++i) {
+    const Columns stripe{i * grid.columns() / stripes, (i + 1) * grid.columns() / stripes};
+    change = larger(change, sweep(grid, colour, inner, stripe, omega));
+    int over = 0;
+    if (i < options.looks) MPI_Testall(4, requests, &over, MPI_STATUSES_IGNORE);
+  }
   MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
   return change;
 }
@@ -85,8 +98,8 @@ Outcome iterate(Grid& grid, Neighbours at, const Options& options) {
   const auto half = options.overlap ? step_overlapped : step;
   Outcome outcome;
   do {
-    double change = half(grid, Colour::red, at, options.omega);
-    change = larger(change, half(grid, Colour::black, at, options.omega));
+    double change = half(grid, Colour::red, at, options);
+    change = larger(change, half(grid, Colour::black, at, options));
     MPI_Allreduce(&change, &outcome.change, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     ++outcome.iterations;
   } while (outcome.change > options.tolerance && outcome.iterations < options.iterations_max);

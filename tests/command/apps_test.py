@@ -1,4 +1,4 @@
-"""apps/asp and apps/qr verify on every place, with one result for any number of ranks."""
+"""apps/asp, apps/qr and apps/sor verify on every place, with one result for any number of ranks."""
 import json
 import tempfile
 import unittest
@@ -66,6 +66,22 @@ class Apps(unittest.TestCase):
                                for body in ("fiber", "process", "fiber", "process")}
                     # Expect: one run, whatever the body, twice.
                     self.assertEqual(len(digests), 1, f"{platform} {app} {device}")
+
+    def test_sor_by_puts(self):
+        # Rows of 12 and of 8 KiB and a little: whole pages and parts of them are put.
+        for columns in ("1536", "1026"):
+            size = ("--rows", "24", "--columns", columns, "--iterations", "6")
+            for where in (["myrinet-ppro", "--lci", "rcpy"], ["myrinet-p3", "--lci", "rcpy-hmc"],
+                          ["myrinet-p3", "--lci", "nirx-rcpy", "--faults", "drop=0.01"]):
+                for ahead in ((), ("--overlap",), ("--overlap", "--looks", "5")):
+                    place = [*where, "--mpi-device", "panda"]
+                    result = self.run_app(place, 5, "sor", "--verify", *size, *ahead)
+                    # Expect: the bits of one processor.
+                    self.assertTrue(result["verified"], f"{where} {ahead}")
+                    digests = {self.digest([*place, "--body", body], "sor", *size, *ahead)
+                               for body in ("fiber", "process", "fiber")}
+                    # Expect: one run, whatever the body, and again.
+                    self.assertEqual(len(digests), 1, f"{where} {ahead}")
 
     def test_the_papers_sizes(self):
         # Expect: what --paper stands for, without a run of that size.

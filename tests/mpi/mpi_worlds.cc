@@ -19,7 +19,8 @@ std::vector<std::string> worlds() {
   std::vector<std::string> all = {"loop",         "shm",        "udp",        "lossy",
                                   "nirx",         "lossynirx",  "myrinet-p3", "generic-hca",
                                   "myrinet-p3@2", "firelink@2", "ofitcp",     "ofishm"};
-  for (const char* world : {"shm", "udp", "lossy", "myrinet-ppro", "myrinet-p3"}) {
+  for (const char* world :
+       {"shm", "udp", "lossy", "myrinet-ppro", "myrinet-p3", "myrinet-ppro/rcpy"}) {
     all.push_back(std::string("panda") + world);
   }
   all.push_back("rsmfirelink@2");
@@ -51,10 +52,12 @@ run::RunReport run_bare(const std::string& world, unsigned ranks,
   }
   run::WorldOptions options;
   options.ranks = ranks;
-  options.on = world.substr(0, world.find('@'));
-  if (options.on != world) {
-    options.ranks_per_node =
-        static_cast<std::uint32_t>(std::stoul(world.substr(options.on.size() + 1)));
+  options.on = world.substr(0, world.find_first_of("@/"));
+  const std::string rest = world.substr(options.on.size());
+  if (rest.starts_with('@')) {
+    options.ranks_per_node = static_cast<std::uint32_t>(std::stoul(rest.substr(1)));
+  } else if (rest.starts_with('/')) {
+    options.lci = rest.substr(1);
   }
   if (world.ends_with("nirx")) {
     options.on = "udp";

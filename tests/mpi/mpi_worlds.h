@@ -15,8 +15,8 @@ namespace fairlead::mpi_test {
 
 // The worlds every system test runs in: one list, so that a new one is one line. lossy: udp, with
 // one packet in 25 going wrong; nirx: NI engines, of two ranks each, and lossynirx. ofitcp, ofishm:
-// libfabric's providers. panda*, rsm*, tports*: MPI on that
-// device.
+// libfabric's providers. @2: two ranks a node; /rcpy: that implementation. panda*, rsm*, tports*:
+// MPI on that device.
 std::vector<std::string> worlds();
 // Where the suites run that stand for all on the tports device.
 std::vector<std::string> tports_worlds();

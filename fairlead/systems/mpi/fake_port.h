@@ -39,6 +39,7 @@ class FakePort final : public lci::Port {
   int kept = 0;
   std::uint64_t copied_bytes = 0;  // charged
   std::map<lci::SegId, std::span<const std::byte>> exposed;
+  std::size_t exposed_max = SIZE_MAX;
   std::map<lci::SegId, std::string> peer_memory;  // what get() reads and put() writes
   struct alignas(64) Line {
     std::byte bytes[64];
@@ -122,8 +123,10 @@ class FakePort final : public lci::Port {
   }
   Post expose(lci::SegId segment, void* base, std::size_t size, std::uint32_t, void*,
               std::span<const Rank>) override {
-    exposed[segment] = {static_cast<const std::byte*>(base), size};
-    return Post::done;
+    if (exposed.size() >= exposed_max) return Post::again_buffer;
+    const bool is_new =
+        exposed.emplace(segment, std::span(static_cast<const std::byte*>(base), size)).second;
+    return is_new ? Post::done : Post::invalid;
   }
   Post withdraw(lci::SegId segment) override {
     return exposed.erase(segment) == 1 ? Post::done : Post::invalid;

@@ -13,17 +13,23 @@
 namespace fairlead::mpi {
 
 PandaDevice::PandaDevice(Engine& engine, panda::Panda& panda, bool owned)
-    : engine_(engine), panda_(panda), owned_(owned) {
+    : engine_(engine),
+      panda_(panda),
+      owned_(owned),
+      kept_(panda.port(), kSendSegmentBase, kSendSegments) {
   panda_.serve(kMessages, {&PandaDevice::on_message, this});
   panda_.serve(kBroadcasts, {&PandaDevice::on_broadcast, this});
 }
 
 std::string PandaDevice::describe(Rank peer) const {
-  return fmt::format("panda: messages of Panda-ST, packets of {} bytes",
-                     panda_.port().caps(peer).mtu_bytes);
+  std::string way = fmt::format("panda: messages of Panda-ST, packets of {} bytes",
+                                panda_.port().caps(peer).mtu_bytes);
+  if (puts_to(peer)) way += fmt::format(", from {} bytes on put", kPutBytesMin);
+  return way;
 }
 
 void PandaDevice::stop() {
+  kept_.withdraw();
   if (owned_) panda_.stop();
 }
 
@@ -56,7 +62,8 @@ Device::Sent PandaDevice::start(Request& send, bool) {
     return Sent::all;
   }
   if (send.state == State::offer_queued) {
-    const Offer offer{send.size, 0, 0};
+    const bool by_put = send.layout == nullptr && puts_to(to.peer);
+    const Offer offer{send.size, 0, by_put ? 1u : 0u};
     this->send(to.peer, {{first_word(Kind::offer, to.context), tag, send.id, 0}}, &offer,
                sizeof offer);
     return Sent::all;
@@ -72,9 +79,14 @@ Device::Sent PandaDevice::start(Request& send, bool) {
   return send.moved == send.size ? Sent::all : Sent::blocked;
 }
 
-bool PandaDevice::progress() { return std::exchange(block_sent_, false) && panda_.poll() > 0; }
+bool PandaDevice::progress() {
+  const bool looked = std::exchange(block_sent_, false) && panda_.poll() > 0;
+  return end_puts() || looked;
+}
 
-std::uint64_t PandaDevice::eager_max(Rank, bool) const { return kEagerBytesMax; }
+std::uint64_t PandaDevice::eager_max(Rank to, bool) const {
+  return puts_to(to) ? kPutBytesMin - 1 : kEagerBytesMax;
+}
 
 std::uint64_t PandaDevice::broadcast_max() const { return kPandaBlockBytes; }
 
@@ -90,8 +102,8 @@ void PandaDevice::broadcast(const void* from, std::uint64_t size, std::uint32_t 
 
 void PandaDevice::poll() { (void)panda_.poll(); }
 
-// Whatever changes for the engine is a message's doing. A lost rank ends the job there. A deadline
-// that is over already asks for a look.
+// Whatever changes for the engine is a message's doing, or a put's. A lost rank ends the job there.
+// A deadline that is over already asks for a look.
 Post PandaDevice::wait(const lci::Until& until) {
   const bool looks = until.deadline == Ps{0};
   FAIRLEAD_CHECK(
@@ -99,11 +111,13 @@ Post PandaDevice::wait(const lci::Until& until) {
       "{}: the panda device waits for messages only", until.what);
   const std::uint64_t before = handled_.ok.load(std::memory_order_relaxed);
   if (!looks) {
+    if (has_work()) return wait_for_puts(until);
     panda_.wait(handled_, before + 1, until.what);
     return Post::done;
   }
   (void)panda_.poll();
-  return handled_.ok.load(std::memory_order_relaxed) != before ? Post::done : Post::again_credit;
+  const bool changed = handled_.ok.load(std::memory_order_relaxed) != before || any_put_over();
+  return changed ? Post::done : Post::again_credit;
 }
 
 bool PandaDevice::pop_head(panda::Incoming& message, Head& head) {
@@ -183,7 +197,7 @@ void PandaDevice::deliver(Request& receive, panda::Incoming& message) {
 void PandaDevice::accept(Request& receive, Unexpected& message) {
   if (message.place == Unexpected::Place::offer) {
     engine_.charge_copy(engine_.match_ops(), 0, 0);
-    return start_rendezvous(receive, message.sender_id, message.size);
+    return start_rendezvous(receive, message.sender_id, message.offer);
   }
   if (message.held == nullptr) return engine_.deliver(receive, message.data, message.size);
   deliver(receive, message.held->incoming);
@@ -207,13 +221,16 @@ void PandaDevice::on_offer(const Head& head, panda::Incoming& message) {
   engine_.charge_copy(engine_.match_ops(), 0, 0);
   if (Request* receive = engine_.matcher().arrive(envelope); receive != nullptr) {
     Engine::matched(*receive, envelope.peer, tag, offer.size);
-    return start_rendezvous(*receive, head.words[2], offer.size);
+    return start_rendezvous(*receive, head.words[2], offer);
   }
-  engine_.keep(envelope, Unexpected::Place::offer, offer.size)->sender_id = head.words[2];
+  Unexpected* const kept = engine_.keep(envelope, Unexpected::Place::offer, offer.size);
+  kept->sender_id = head.words[2];
+  kept->offer = offer;
 }
 
-void PandaDevice::start_rendezvous(Request& receive, std::uint32_t sender_id, std::uint64_t size) {
-  const std::uint64_t wanted = std::min(size, receive.capacity);
+void PandaDevice::start_rendezvous(Request& receive, std::uint32_t sender_id, const Offer& offer) {
+  const std::uint64_t wanted = std::min(offer.size, receive.capacity);
+  if (wanted != 0 && offer.exposed != 0 && await_put(receive, sender_id, wanted)) return;
   receive.moved = 0;
   receive.state = wanted == 0 ? State::done : State::receiving;
   send(receive.envelope.peer, {{first_word(Kind::accept, 0), sender_id, receive.id, 0}}, &wanted,
@@ -222,16 +239,19 @@ void PandaDevice::start_rendezvous(Request& receive, std::uint32_t sender_id, st
 
 void PandaDevice::on_accept(const Head& head, panda::Incoming& message) {
   Request* const send = engine_.find(head.words[1]);
-  std::uint64_t wanted = 0;
+  Place place{};
+  const bool by_put = message.size() == sizeof place;
   if (send == nullptr || send->state != State::offered || send->envelope.peer != message.source() ||
-      message.size() != sizeof wanted) {
+      (!by_put && message.size() != sizeof place.wanted) ||
+      (by_put && (send->layout != nullptr || !puts_to(message.source())))) {
     ++strays_;
     return;
   }
-  message.pop(&wanted, sizeof wanted);
-  send->size = std::min(send->size, wanted);
+  message.pop(&place, message.size());
+  send->size = std::min(send->size, place.wanted);
   send->peer_id = head.words[2];
   if (send->size == 0) return engine_.sent(*send);
+  if (by_put) return start_put(*send, place);
   // Inside a handler what has no room would be copied.
   send->state = State::data_queued;
   engine_.queue(*send);
