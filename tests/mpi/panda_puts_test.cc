@@ -1,6 +1,6 @@
-// Long messages of the panda device on I-rcpy, which go by puts between exposed memory: the bytes
-// are where they belong and nowhere else, whatever the addresses, the order, the loss and what the
-// program does with its memory between messages.
+// Long messages of the panda device on I-rcpy and on virtual interfaces, which go by puts between
+// exposed memory: the bytes are where they belong and nowhere else, whatever the addresses, the
+// order, the loss and what the program does with its memory between messages.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -55,6 +55,7 @@ INSTANTIATE_TEST_SUITE_P(Places, PandaPuts,
                          testing::Values(Where{"ppro", "myrinet-ppro", "rcpy", ""},
                                          Where{"p3_hmc", "myrinet-p3", "rcpy-hmc", ""},
                                          Where{"nirx", "myrinet-ppro", "rcpy-nirx", ""},
+                                         Where{"via", "myrinet-p3", "via", ""},
                                          Where{"lossy", "myrinet-p3", "nirx-rcpy", "drop=0.01"}),
                          [](const auto& one) { return one.param.name; });
 

@@ -5,8 +5,8 @@
 //
 // A range that nobody uses is harmless whatever the program does with its memory meanwhile, freed
 // and used again included: peers put only where an accepted receive lies, and such a range is in
-// use. That a network interface's pages belong to addresses, not to what lay there once, is a
-// property of I-rcpy's TLB, which a device that keeps ranges on another network must look for.
+// use. The modelled interfaces reach what lies at an address now. One that has pinned pages would
+// have to be told when the program gives an address other ones.
 #pragma once
 #include <cstddef>
 #include <cstdint>

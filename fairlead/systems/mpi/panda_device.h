@@ -7,12 +7,13 @@
 // message nobody asked for, and their bytes come in blocks, because Panda makes a message whole
 // before its handler runs.
 //
-// Where the network interface moves puts, and puts only (the paper's I-rcpy, section 7.2), messages
-// of kPutBytesMin bytes and more are offered, too, and their bytes go by one put from the
-// sender's memory to the receiver's: the answer to the offer says where the receive lies and which
-// counter the put bumps, which is all that the receiver is told of it. Both memories are exposed
-// for it (kept_ranges.h). Bytes that do not lie in a row, at either end, go in blocks as elsewhere,
-// and so do those of receives beyond kPutsMax at a time, and all on a Panda-MT of the program's.
+// Where the network interface moves puts, and puts only (the paper's I-rcpy, section 7.2, and
+// virtual interfaces), messages of kPutBytesMin bytes and more are offered, too, and their bytes go
+// by one put from the sender's memory to the receiver's: the answer to the offer says where the
+// receive lies and which counter the put bumps, which is all that the receiver is told of it. Both
+// memories are exposed for it (kept_ranges.h). Bytes that do not lie in a row, at either end, go in
+// blocks as elsewhere, and so do those of receives beyond kPutsMax at a time, and all on a Panda-MT
+// of the program's.
 //
 // A send waits for room itself; Panda takes packets in meanwhile and runs no handler, so that
 // nothing is matched inside a send.
