@@ -33,7 +33,7 @@ variable `FAIRLEAD_MPI_DEVICE`). Every call works with each of them. Threads may
 | device | how messages travel |
 | --- | --- |
 | `direct`, the default | packets of the network, and copies from memory to memory |
-| `panda` | messages and broadcasts of Panda-ST, as in the LCI paper; puts of long ones on I-rcpy and VIA |
+| `panda` | messages of Panda-ST, as in the LCI paper; puts on I-rcpy and VIA |
 | `rsm` | stores at the receiver, as in the Sun MPI paper ([details](rsm.md#mpi-by-stores)) |
 | `tports` | messages of QsNet's Tports, which match them; long ones are got from memory to memory |
 | `auto` | by pair of ranks, for the whole job: `rsm` where stores are hardware, else `direct` |
