@@ -1,5 +1,7 @@
 // What a Split-C program does wrong ends the job, by rank, place and operation.
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fairlead/systems/splitc/splitc.h"
@@ -93,6 +95,31 @@ TEST(Barrier, names_who_waits_there_and_who_does_not_come) {
   EXPECT_NE(report.value().exit_code, 0);
   expect_words(report.value().failure, {"deadlock", "rank 0: blocked", "other ranks at a barrier",
                                         "rank 1: blocked", "in stores", "rank 2: blocked"});
+}
+
+// On a real one nobody knows that nothing will happen: the timeout says it.
+TEST(Barrier, of_processes_that_time_out_names_who_does_not_come) {
+  struct Case {
+    const char* world;
+    std::string barrier;  // as those that wait there say it
+  };
+  for (const auto& [world, barrier] :
+       {Case{"shm", "other ranks at a barrier"}, Case{"via udp", "a barrier"}}) {
+    run::WorldOptions options = options_of(chosen(world), 3);
+    options.timeout = seconds(3);
+    const Result<run::RunReport> report = run::run_world(options, [](run::Context& rank) {
+      return splitc::start(&rank, [] {
+        if (splitc::my_proc() == 1) std::this_thread::sleep_for(std::chrono::hours(1));
+        splitc::barrier();
+        return 0;
+      });
+    });
+    ASSERT_TRUE(report.ok()) << report.error().text;
+    EXPECT_NE(report.value().exit_code, 0);
+    expect_words(report.value().failure,
+                 {"3 of 3 ranks were still running: 0 1 2", "Rank 0: " + barrier + ", for",
+                  "Rank 1: not in a call that waits", "Rank 2: " + barrier + ", for"});
+  }
 }
 
 }  // namespace

@@ -13,11 +13,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
+#include "fairlead/base/wait_ladder.h"
 #include "fairlead/run/exit_text.h"
 #include "fairlead/run/job/job_watch.h"
 #include "fairlead/run/job/reaper.h"
+#include "fairlead/run/node/rank_call.h"
 #include "fairlead/run/rank/trace_parts.h"
 #include "fairlead/run/run_report.h"
 #include "fairlead/run/wire/bootstrap_messages.h"
@@ -284,6 +287,22 @@ void Guardian::hear(const Ward& ward, std::span<const std::byte> message) {
        milliseconds(0));
 }
 
+// What ranks wait in, where one of them waits; those of systems that do not tell say nothing.
+std::string Guardian::waits_of_running() const {
+  std::string all;
+  bool waits = false;
+  for (const Ward& ward : wards_) {
+    const RankCall& call = board_.slot(ward.rank).call;
+    if (ward.reaped || call.pid() == 0) continue;
+    const CallFacts facts = call.read();
+    waits = waits || facts.kind != CallFacts::Kind::none;
+    char text[160];
+    const std::size_t length = describe(facts, monotonic_ns(), text, sizeof text);
+    all += fmt::format(". Rank {}: {}", ward.rank, std::string_view(text, length));
+  }
+  return waits ? all : "";
+}
+
 void Guardian::check_deadlines() {
   const Clock::time_point now = Clock::now();
   if (now >= deadline_ && !report_.failed()) {
@@ -292,11 +311,11 @@ void Guardian::check_deadlines() {
     for (const Ward& ward : wards_) {
       if (!ward.reaped && ++named <= 8) running += fmt::format(" {}", ward.rank);
     }
+    running += running_ > 8 ? " ..." : waits_of_running();
     fail(kTimeoutExitCode,
          fmt::format("the job outlived its --timeout of {:g} s and was ended; {} of {} ranks were "
-                     "still running:{}{}",
-                     to_seconds(plan_.options.timeout), running_, wards_.size(), running,
-                     running_ > 8 ? " ..." : ""),
+                     "still running:{}",
+                     to_seconds(plan_.options.timeout), running_, wards_.size(), running),
          milliseconds(0));
   }
   for (Ward& ward : wards_) {

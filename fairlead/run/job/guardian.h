@@ -61,6 +61,7 @@ class Guardian {
   void hear(const Ward& ward, std::span<const std::byte> message);
   void forward(int signal);
   void check_deadlines();
+  std::string waits_of_running() const;
 
   void reap();
   void rank_ended(Ward& ward, int status);

@@ -78,9 +78,8 @@ Collectives::~Collectives() {
 }
 
 void Collectives::await(const Counter& counter, std::uint64_t at, const char* what) {
-  while (counter.ok.load(std::memory_order_acquire) < at) {
-    owner_.wait(owner_.context, {.counter = &counter, .at = at, .what = what});
-  }
+  if (counter.ok.load(std::memory_order_acquire) >= at) return;
+  owner_.await(owner_.context, {.counter = &counter, .at = at, .what = what});
 }
 
 void Collectives::send(lci::Dest to, Kind kind, const lci::Words& words, const void* data,
@@ -179,7 +178,7 @@ void Collectives::reduce(void* value, std::size_t bytes, access::Combine combine
                          const char* call) {
   Gathered& gathered = gathered_[reductions_ % 2];
   // This reduction's values, and those of all earlier ones of its parity.
-  await(gathered.came, (std::uint64_t{reductions_} / 2 + 1) * children_, "other ranks' values");
+  await(gathered.came, (std::uint64_t{reductions_} / 2 + 1) * children_, call);
   const std::uint32_t number = number_of(call, bytes);
   for (std::uint32_t i = 0; i < children_; ++i) {
     if (gathered.of[i].call != number) {
@@ -198,7 +197,7 @@ void Collectives::reduce(void* value, std::size_t bytes, access::Combine combine
   }
   if (port_.self() > 0) {
     send({(port_.self() - 1) / fan_}, kReduce, words, value, bytes);
-    await(outcomes_, reductions_, "all ranks' values");
+    await(outcomes_, reductions_, call);
     std::memcpy(value, outcome_.data(), bytes);
   }
   if (road_.send != nullptr) {

@@ -34,6 +34,8 @@ class Collectives {
     void* context;
     // Waits for what `until` says, or for any packet; serves other ranks.
     void (*wait)(void* context, const lci::Until& until);
+    // Does so until `until.counter` has come to `until.at`.
+    void (*await)(void* context, const lci::Until& until);
     void (*fail)(void* context, const std::string& reason);  // does not return
   };
 

@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "fairlead/base/pages.h"
+#include "fairlead/base/wait_ladder.h"
 #include "fairlead/run/names.h"
+#include "fairlead/run/node/rank_call.h"
 #include "fairlead/systems/splitc/amvia.h"
 #include "fairlead/systems/splitc/amvia_shm.h"
 #include "fairlead/systems/splitc/direct.h"
@@ -67,6 +69,7 @@ Runtime::Runtime(run::Context& context, const Choice& choice, access::Body progr
                  HeapAt heap_at)
     : context_(context),
       port_(context.port()),
+      call_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0 ? context.rank_call() : nullptr),
       anchor_(reinterpret_cast<std::uintptr_t>(program_anchor)),
       shares_(choice.implementation == Implementation::direct),
       node_(choice.implementation == Implementation::amvia_shm
@@ -77,6 +80,11 @@ Runtime::Runtime(run::Context& context, const Choice& choice, access::Body progr
                    {this,
                     [](void* self, const lci::Until& until) {
                       static_cast<Runtime*>(self)->remote_->wait(until);
+                    },
+                    [](void* self, const lci::Until& until) {
+                      static_cast<Runtime*>(self)->wait_for(until, [&until] {
+                        return until.counter->ok.load(std::memory_order_acquire) >= until.at;
+                      });
                     },
                     [](void* self, const std::string& reason) {
                       static_cast<Runtime*>(self)->fail(reason);
@@ -92,6 +100,26 @@ Runtime::Runtime(run::Context& context, const Choice& choice, access::Body progr
 
 Runtime::~Runtime() {
   if (heap_ != nullptr && shares_) (void)port_.withdraw(kHeapSegment);
+}
+
+// Begun as a wait whose deadline is over, which ends when nothing came soon: short ones cost
+// nothing more.
+template <class Holds>
+void Runtime::wait_for(const lci::Until& until, const Holds& holds) {
+  if (holds()) return;
+  if (call_ != nullptr) {
+    lci::Until soon = until;
+    soon.deadline = Ps{0};
+    remote_->wait(soon);
+    if (holds()) return;
+    run::CallFacts facts;
+    run::set_call_text(facts.call, until.what);
+    facts.kind = run::CallFacts::Kind::other;
+    facts.since_ns = monotonic_ns();
+    call_->set(facts);
+  }
+  while (!holds()) remote_->wait(until);
+  if (call_ != nullptr) call_->end();
 }
 
 void Runtime::fail(const std::string& reason) {
@@ -345,10 +373,9 @@ const std::atomic<std::uint64_t>* Runtime::stored_word() {
 
 void Runtime::store_sync(std::uint64_t bytes) {
   poll();
-  while (stored_here() - consumed_ < bytes) {
-    remote_->wait(
-        {.word = stored_word(), .cmp = lci::Cmp::ge, .value = consumed_ + bytes, .what = "stores"});
-  }
+  wait_for(
+      {.word = stored_word(), .cmp = lci::Cmp::ge, .value = consumed_ + bytes, .what = "stores"},
+      [&] { return stored_here() - consumed_ >= bytes; });
   consumed_ += bytes;
 }
 
@@ -427,7 +454,7 @@ void Runtime::atomic(Rank rank, access::Body body, const void* in, std::size_t i
   answer_bytes_ = out_bytes;
   if (is_asked_) ask(rank);
   remote_->atomic(rank, {message, sizeof call + in_bytes});
-  while (!answered_) remote_->wait({.what = "the answer of an atomic"});
+  wait_for({.what = "the answer of an atomic"}, [this] { return answered_; });
 }
 
 std::size_t Runtime::run(std::span<const std::byte> message, std::byte* out) {

@@ -101,6 +101,10 @@ class Runtime : public access::View, private Host {
   void answered_one();
   void open_or_serve();
   std::uint64_t stored_here() const;
+  // Serves others until holds(), which `until` is about. A wait that turns out to be long is told
+  // to who asks what this rank waits for.
+  template <class Holds>
+  void wait_for(const lci::Until& until, const Holds& holds);
 
   // Host.
   [[noreturn]] void fail(const std::string& reason) override;
@@ -113,6 +117,7 @@ class Runtime : public access::View, private Host {
 
   run::Context& context_;
   lci::Port& port_;
+  run::RankCall* const call_;  // nullptr: nobody asks, or time is virtual
   const std::uintptr_t anchor_;
   // Whether other ranks' heaps are mapped where they can be, and this one's is exposed.
   const bool shares_;
