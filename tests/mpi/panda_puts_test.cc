@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "fairlead/base/prng.h"
+#include "fairlead/systems/mpi/devices/panda/device.h"
 #include "fairlead/systems/mpi/job_options.h"
-#include "fairlead/systems/mpi/panda_device.h"
 #include "tests/mpi/mpi_worlds.h"
 #include "tests/mpi/variable.h"
 

@@ -1,7 +1,7 @@
 // How the bytes of MPI messages travel. The engine makes a message's envelope, matches it and waits
 // for it; a device carries what the envelope says: one for all peers of a process and the same on
 // every rank, so that the order of messages is the device's. Devices: direct.h (packets and copies
-// of the Port's own), panda_device.h (messages and broadcasts of Panda), devices/rsm (stores into
+// of the Port's own), devices/panda (messages and broadcasts of Panda), devices/rsm (stores into
 // memory of the receiver), devices/tports (Tports, which match themselves).
 #pragma once
 #include <cstdint>

@@ -11,10 +11,10 @@
 #include "fairlead/systems/mpi/background.h"
 #include "fairlead/systems/mpi/collectives/network.h"
 #include "fairlead/systems/mpi/devices/pairs/device.h"
+#include "fairlead/systems/mpi/devices/panda/device.h"
 #include "fairlead/systems/mpi/devices/rsm/device.h"
 #include "fairlead/systems/mpi/devices/tports/device.h"
 #include "fairlead/systems/mpi/extras.h"
-#include "fairlead/systems/mpi/panda_device.h"
 #include "fairlead/systems/mpi/windows/windows.h"
 
 namespace fairlead::mpi {

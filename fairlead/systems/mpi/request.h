@@ -99,7 +99,7 @@ struct alignas(64) Request {
 static_assert(sizeof(Request) <= 192);
 
 struct Unexpected;
-struct Held;  // panda_device.h
+struct Held;  // devices/panda/device.h
 
 // A message of several packets that is coming in: its later packets need no matching.
 struct Stream {

@@ -1,4 +1,4 @@
-#include "fairlead/systems/mpi/panda_device.h"
+#include "fairlead/systems/mpi/devices/panda/device.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "fairlead/systems/mpi/kept_ranges.h"
+#include "fairlead/systems/mpi/devices/panda/kept_ranges.h"
 
 #include <algorithm>
 #include <iterator>

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <span>
 
+#include "fairlead/systems/mpi/devices/panda/device.h"
 #include "fairlead/systems/mpi/engine.h"
-#include "fairlead/systems/mpi/panda_device.h"
 #include "fairlead/systems/mpi/thresholds.h"
 
 namespace fairlead::mpi {

@@ -27,7 +27,7 @@
 #include "fairlead/base/pool.h"
 #include "fairlead/base/post.h"
 #include "fairlead/systems/mpi/device.h"
-#include "fairlead/systems/mpi/kept_ranges.h"
+#include "fairlead/systems/mpi/devices/panda/kept_ranges.h"
 #include "fairlead/systems/mpi/request.h"
 #include "fairlead/systems/mpi/wire.h"
 #include "fairlead/systems/panda/panda.h"
@@ -120,7 +120,7 @@ class PandaDevice final : public Device {
   void start_rendezvous(Request& receive, std::uint32_t sender_id, const Offer& offer);
   void send(Rank to, const Head& head, const void* from, std::uint64_t size);
 
-  // panda_puts.cc
+  // puts.cc
   bool puts_to(Rank peer) const;
   bool await_put(Request& receive, std::uint32_t sender_id, std::uint64_t wanted);
   void start_put(Request& send, const Place& place);
