@@ -352,9 +352,10 @@ class Core {
   bool looking_later_ = false;
 
   // --- Intervals.
-  VectorTime time_;  // what this rank knows, its own last interval included
-  NoticeLog log_;    // of what it knows, since the last barrier
-  std::vector<Notice> mine_;
+  VectorTime time_;           // what this rank knows, its own last interval included
+  NoticeLog log_;             // of what it knows, since the last barrier
+  std::vector<Notice> mine_;  // since the last barrier
+  std::size_t mine_most_ = kNoticesLeast;
   std::vector<PageId> written_;
   std::vector<PageId> by_atomics_;  // pages with words that atomics of this rank changed
   std::vector<ByteRun> runs_;

@@ -28,6 +28,7 @@ void Core::close_interval() {
   if (written_.empty() && by_atomics_.empty()) return;
   const std::uint32_t seq = time_[self_] + 1;
   std::uint64_t interval = seq;
+  keep_newest(mine_, mine_most_);
   const std::size_t before = mine_.size();
   for (const PageId page : written_) {
     const Ps begin = watch_ == nullptr ? Ps{} : port_.now();

@@ -1,12 +1,26 @@
 #include "fairlead/systems/dsm/notices.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "fairlead/systems/dsm/mutants.h"
 
 namespace fairlead::dsm {
 
+void keep_newest(std::vector<Notice>& notices, std::size_t& most) {
+  if (notices.size() < most) return;
+  std::sort(notices.begin(), notices.end(), [](const Notice& a, const Notice& b) {
+    return std::tie(a.page, a.writer, b.seq) < std::tie(b.page, b.writer, a.seq);
+  });
+  const auto end = std::unique(
+      notices.begin(), notices.end(),
+      [](const Notice& a, const Notice& b) { return a.page == b.page && a.writer == b.writer; });
+  notices.erase(end, notices.end());
+  most = std::max(kNoticesLeast, 2 * notices.size());
+}
+
 std::span<const Notice> NoticeLog::add(std::span<const Notice> notices) {
+  keep_newest(notices_, most_);
   const std::size_t before = notices_.size();
   for (const Notice& notice : notices) {
     if (notice.seq > time_[notice.writer]) notices_.push_back(notice);

@@ -22,8 +22,14 @@ struct Notice {
 // Intervals of each rank, all up to the number that stands here.
 using VectorTime = std::vector<std::uint32_t>;
 
+// The newest notice of a page and writer says all: who has heard of it waits for its version. Once
+// there are `most` notices the others go, and `most` becomes twice what is left: so locks that are
+// taken again and again between two barriers cost what they wrote, not how often. Keeps no order.
+constexpr std::size_t kNoticesLeast = 1024;
+void keep_newest(std::vector<Notice>& notices, std::size_t& most);
+
 // Notices that somebody may still have to hear of. Closed: with an interval it has every earlier
-// one of the same writer that was not dropped.
+// one of the same writer that was not dropped, or newer ones of the same pages.
 class NoticeLog {
  public:
   explicit NoticeLog(std::size_t ranks) : time_(ranks, 0) {}
@@ -42,6 +48,7 @@ class NoticeLog {
  private:
   VectorTime time_;
   std::vector<Notice> notices_;
+  std::size_t most_ = kNoticesLeast;
 };
 
 }  // namespace fairlead::dsm

@@ -517,7 +517,9 @@ void Core::asked(const Message& message, bool forwarded) {
                   static_cast<PageId>(message.value),
                   message.body[from + 1],
                   {needs.begin(), needs.end()}};
-  if (ask.rank >= size_ || ask.put > kAhead) refuse(message);
+  bool good = ask.rank < size_ && ask.put <= kAhead;
+  for (std::size_t i = 0; i < needs.size(); i += 2) good = good && needs[i] < size_;
+  if (!good) refuse(message);
   if (!forwarded && ask.page % size_ == self_) {
     const std::uint64_t home = home_by_touch(ask.page, ask.rank, message.body[0] != 0);
     if (home == 0 || home == ask.rank + 1) {
@@ -540,7 +542,6 @@ void Core::asked(const Message& message, bool forwarded) {
 
 bool Core::serve_ask(const Asked& ask) {
   for (std::size_t i = 0; i < ask.needs.size(); i += 2) {
-    if (ask.needs[i] >= size_) fail(fmt::format("rank {} asked for what nobody wrote", ask.rank));
     std::uint64_t& version = versions_[std::size_t{ask.page} * size_ + ask.needs[i]];
     if (word_of(version).load(std::memory_order_acquire) < ask.needs[i + 1]) return false;
   }
