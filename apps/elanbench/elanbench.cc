@@ -31,6 +31,8 @@ const char kHelp[] =
     "  --within P       stops earlier, once the mean's 95 % interval is P percent of it to either\n"
     "                   side (0: never); not of ping\n"
     "  --warm N         operations before them that are not (4)\n"
+    "  --each N         operations between two looks at the clock, whose mean counts as the time\n"
+    "                   of one (1): a look takes as long as a short operation of shared memory\n"
     "  --from N         bytes of the shortest message (8)\n"
     "  --to N           bytes of the longest; sizes in between double (8)\n"
     "  --main           buffers in main memory; else in the network interface's where it has some\n"
@@ -56,6 +58,7 @@ struct Options {
   std::int64_t rounds = 1000;
   std::int64_t within = 0;  // percent
   std::int64_t warm = 4;    // not measured: the first ones find nothing in order yet
+  std::int64_t each = 1;
   std::int64_t from = 8;
   std::int64_t to = 8;
   bool main = false;
@@ -152,7 +155,7 @@ class Bench {
     elan_gsync(base_->allGroup);
     return data;
   }
-  // So many more operations, behind some that are not measured.
+  // So many more times of operations, behind some that are not measured.
   template <class Operation>
   void measure(Times& times, std::int64_t rounds, Operation&& operation) {
     const std::int64_t warm =
@@ -160,9 +163,9 @@ class Bench {
     for (std::int64_t i = 0; i < warm; ++i) operation();
     std::uint64_t before = elan_clock(base_->state);
     for (std::int64_t i = 0; i < rounds; ++i) {
-      operation();
+      for (std::int64_t j = 0; j < options_.each; ++j) operation();
       const std::uint64_t now = elan_clock(base_->state);
-      times.push_back(static_cast<double>(now - before) / 1e3);
+      times.push_back(static_cast<double>(now - before) / 1e3 / static_cast<double>(options_.each));
       before = now;
     }
   }
@@ -170,7 +173,8 @@ class Bench {
   Times timed(Operation&& operation, std::size_t bytes = 0) {
     const std::int64_t batch = bytes < kLongBytes ? kBatch : kLongBatch;
     Times times;
-    const auto left = [&] { return options_.rounds - static_cast<std::int64_t>(times.size()); };
+    const std::int64_t all = std::max<std::int64_t>(options_.rounds / options_.each, 1);
+    const auto left = [&] { return all - static_cast<std::int64_t>(times.size()); };
     if (options_.within == 0 || options_.test == "ping") {
       measure(times, left(), operation);
       return times;
@@ -284,6 +288,7 @@ int main(int argc, char** argv) {
                                       .count("--rounds", 1, kRoundsMost, options.rounds)
                                       .count("--within", 0, 100, options.within)
                                       .count("--warm", 0, kRoundsMost, options.warm)
+                                      .count("--each", 1, kRoundsMost, options.each)
                                       .count("--from", 0, kBytesMost, options.from)
                                       .count("--to", 0, kBytesMost, options.to)
                                       .flag("--main", options.main)

@@ -136,8 +136,9 @@ def run_elan(build, folder):
     fairlead = [str(build / "bin/fairlead"), "run", "-n", "2"]
     ours, mpi = {}, {}
     for test, size in (("gsync", 0), ("bcast", 8)):
+        # As the calls of MPI, with a look at the clock before and after many of them.
         answer = output_of([*fairlead, str(build / "bin/elanbench"), "--test", test, "--warm",
-                              "2000", "--rounds", "100000", "--json"])
+                            "2000", "--rounds", "100000", "--each", "1000", "--json"])
         if answer is not None:
             one = json.loads(answer[0].splitlines()[-1])
             ours[f"elan_{test}", size] = (one["us"], "us")

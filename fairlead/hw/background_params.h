@@ -1,7 +1,12 @@
 // Traffic of a second job on the same nodes, which has processors and contexts of its own: on each
 // node a process that sends and one that receives, as the Quadrics paper has it (section 5.2).
+// [background] of a platform file whose network interface's kind can send it.
 #pragma once
 #include <cstdint>
+#include <vector>
+
+#include "fairlead/base/result.h"
+#include "fairlead/hw/keys.h"
 
 namespace fairlead::hw {
 
@@ -19,6 +24,11 @@ struct BackgroundParams {
   double load = 1;
   std::uint32_t ahead = 2;  // messages that a sender has under way
   std::uint64_t seed = 1;
+
+  // in_ni: whether the network interface has memory for buffers.
+  void add_keys(std::vector<Key>& to, bool in_ni);
+  // Error: there is no such pattern of so many nodes.
+  Result<void> check_nodes(std::uint32_t nodes) const;
 };
 
 }  // namespace fairlead::hw

@@ -90,6 +90,31 @@ class Background(unittest.TestCase):
                 self.refused(command, ("--on", place, "--background", "uniform"),
                              "--background", text, "qsnet-es40")
 
+    def test_interfaces_without_memory_send_from_the_hosts(self):
+        def put_us(place, *options):
+            answer = fairlead("bench", "latency", "-n", "4", "--on", place, *options, "--sizes",
+                              "4K", "--json")
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            (line,) = json_lines(answer.stdout)
+            return line["one_way_us"]
+
+        for place in ("generic-hca", "infiniband-pcie", "infiniband-ndr"):
+            quiet = put_us(place)
+            uniform = put_us(place, "--background", "uniform")
+            # Expect: slower, who asks for less takes less, and runs repeat.
+            self.assertGreater(uniform, 1.05 * quiet, place)
+            self.assertGreater(uniform, put_us(place, "--background", "uniform,load=0.1"), place)
+            self.assertGreater(put_us(place, "--background", "complement"), 1.05 * quiet, place)
+            self.assertEqual(uniform, put_us(place, "--background", "uniform"), place)
+        self.refused(("run",), ("--on", "generic-hca", "--background", "uniform,memory=ni"),
+                     "background.main_memory")
+        self.refused(("bench", "rate"), ("--on", "generic-hca", "-n", "6", "--background",
+                                         "complement"), "power of two")
+        answer = fairlead("run", "-n", "4", "--on", "generic-hca", "--background", "uniform",
+                          "--faults", "drop=0.1", ELANBENCH)
+        self.assertEqual(answer.returncode, 2, answer.stderr)
+        self.assertIn("give one of the two", answer.stderr)
+
     def test_complement_wants_a_power_of_two(self):
         for command in (("run",), ("bench", "rate")):
             for nodes, following in (("6", "8"), ("12", "16")):

@@ -197,6 +197,67 @@ TEST(NetworkReductions, SwitchesAreFasterThanHostsAndInterfaces) {
   EXPECT_LT(us, 3);
 }
 
+// Broadcasts of all sizes from a root whose data may only be read. The time of one of 8 bytes, in
+// us.
+double broadcast_us(const Place& place, unsigned nodes) {
+  double us = 0;
+  (void)run_on(place, nodes, [&us](run::Context& rank, ELAN_BASE* base) {
+    lci::Port& port = rank.port();
+    bool good = true;
+    constexpr std::size_t kMost = (64 << 10) + 5;
+    std::vector<unsigned char> sent(kMost);
+    for (std::size_t i = 0; i < kMost; ++i) sent[i] = static_cast<unsigned char>(i * 7 + 1);
+    unsigned root = 0;
+    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{8}, std::size_t{9},
+                                std::size_t{300}, kMost}) {
+      root = (root + 2) % port.size();
+      for (const auto call : {elan_bcast, elan_hbcast}) {
+        std::vector<unsigned char> mine(n + 1, 0xee);
+        const bool sends = port.self() == root;
+        call(base->allGroup, sends ? sent.data() : mine.data(), n, root, ELAN_BCAST_SYSTEM);
+        // Expect: the root's bytes and none behind them
+        good &= PORT_TEST_CHECK(sends || std::memcmp(mine.data(), sent.data(), n) == 0, port, n);
+        good &= PORT_TEST_CHECK(mine[n] == 0xee, port, n);
+      }
+    }
+    for (std::size_t i = 0; i < kMost; ++i) {
+      good = good && PORT_TEST_CHECK(sent[i] == static_cast<unsigned char>(i * 7 + 1), port, i);
+    }
+    std::uint64_t word = 1;
+    const std::uint64_t from = elan_clock(base->state);
+    elan_bcast(base->allGroup, &word, sizeof word, 0, ELAN_BCAST_SYSTEM);
+    if (port.self() == 0) us = static_cast<double>(elan_clock(base->state) - from) / 1e3;
+    elan_gsync(base->allGroup);
+    return good;
+  });
+  return us;
+}
+
+TEST(NetworkReductions, BroadcastsAreSuchWhereTheNetworkHasNoOther) {
+  // Expect: a fraction of what trees of messages take
+  EXPECT_LT(broadcast_us(kToday, 16) * 3, broadcast_us(kTodaysHosts, 16));
+  for (const Place* place : {&kSwitches, &kInterfaces, &kHosts}) (void)broadcast_us(*place, 9);
+}
+
+// Without a conditional of the network's, asking all would take longer than their coming.
+TEST(NetworkReductions, AnHgsyncWithoutConditionalIsAGsync) {
+  for (const Place* place : {&kInterfaces, &kHosts, &kToday, &kTodaysHosts}) {
+    double us[2] = {};
+    (void)run_on(*place, 16, [&us](run::Context& rank, ELAN_BASE* base) {
+      void (*const barriers[])(ELAN_GROUP*) = {elan_gsync, elan_hgsync};
+      for (std::size_t which = 0; which < 2; ++which) {
+        barriers[which](base->allGroup);
+        const std::uint64_t from = elan_clock(base->state);
+        for (int i = 0; i < 5; ++i) barriers[which](base->allGroup);
+        if (rank.port().self() == 0)
+          us[which] = static_cast<double>(elan_clock(base->state) - from);
+      }
+      return true;
+    });
+    EXPECT_LT(us[1], us[0] * 1.2) << place->on << " " << place->lci;
+  }
+}
+
 TEST(NetworkReductions, WhoReducesSomethingElseIsToldSo) {
   for (const Place* place : {&kSwitches, &kInterfaces, &kToday}) {
     const Result<run::RunReport> report =

@@ -1,5 +1,8 @@
 // How OpenSHMEM names what a program does wrong: the PE, the call, the address.
+#include <fmt/format.h>
+
 #include <functional>
+#include <string>
 
 #include "fairlead/systems/shmem/shmem.h"
 #include "tests/expect_words.h"
@@ -90,6 +93,26 @@ TEST_P(ShmemErrors, name_pe_call_and_address) {
                             if (shmem_my_pe() == 0) shmem_barrier(0, 0, 3, sync);
                           }),
                {"rank 0", "shmem_barrier", "PE_size 3", "2 PEs"});
+}
+
+// Where time is virtual, a job that waits for itself is known to.
+TEST(ShmemWaitsThatCannotEnd, name_pe_call_and_address) {
+  for (const char* const world : {"qsnet-es40", "generic-hca", "myrinet-p3/sdma"}) {
+    std::string address;
+    const std::string failure = failure_of(world, [&address](long* word) {
+      if (shmem_my_pe() != 0) return;
+      address = fmt::format("{}", static_cast<void*>(word + 1));
+      shmem_long_wait_until(word + 1, SHMEM_CMP_EQ, 1);
+    });
+    expect_words(failure, {"deadlock", "rank 0", "shmem_long_wait_until at " + address, "rank 1",
+                           "the end of a barrier"});
+    expect_words(failure_of(world,
+                            [](long* words) {
+                              if (shmem_my_pe() != 1) return;
+                              shmem_long_wait_until_any(words, 2, nullptr, SHMEM_CMP_NE, 0);
+                            }),
+                 {"rank 1", "shmem_long_wait_until_any at several words, from 0x"});
+  }
 }
 
 TEST_P(ShmemErrors, global_exit_ends_all_with_its_status) {

@@ -109,7 +109,8 @@ void add_background_option(CLI::App& app, WorldChoice& choice) {
          },
          "Traffic of another job on a modelled platform's nodes: complement (node i sends to the "
          "node whose number has the other bits) or uniform (each message to a node drawn at "
-         "random), then size=BYTES of a message (16K), memory=ni or host (ni), load=SHARE of "
+         "random), then size=BYTES of a message (16K), memory=ni or host (ni where it has some), "
+         "load=SHARE of "
          "the link that it asks for (1), with commas between")
       ->type_name("PATTERN[,...]");
 }

@@ -361,6 +361,7 @@ class Udp final : public UdpNic {
     }
     if (::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return true;
     if (no_room()) return false;
+    if (errno == EFAULT) read_all(message);
     if (count > 1 && (errno == EIO || errno == EINVAL || errno == ENOPROTOOPT)) {
       // The interface cannot cut them apart: one by one from now on.
       segments_ = false;
@@ -374,7 +375,20 @@ class Udp final : public UdpNic {
     for (std::size_t i = 0; i < count; ++i) {
       message.msg_iov = &pieces_[2 * i];
       message.msg_iovlen = 2;
-      (void)::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+      if (::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EFAULT) {
+        read_all(message);
+      }
+    }
+  }
+  // The program's memory that is to leave cannot be read. It would be sent again for ever; reading
+  // it here is the fault that it is anywhere else.
+  [[gnu::noinline, gnu::cold]] static void read_all(const msghdr& message) {
+    constexpr std::size_t kPage = 4096;  // at least
+    for (std::size_t i = 0; i < message.msg_iovlen; ++i) {
+      const auto* const bytes = static_cast<const volatile char*>(message.msg_iov[i].iov_base);
+      const std::size_t size = message.msg_iov[i].iov_len;
+      for (std::size_t at = 0; at < size; at += kPage) (void)bytes[at];
+      if (size > 0) (void)bytes[size - 1];
     }
   }
 

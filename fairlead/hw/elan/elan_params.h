@@ -66,7 +66,9 @@ struct ElanParams final : Part {
   void add_keys(std::vector<Key>& to) override;
   std::optional<Conflict> conflict() const override;
   std::uint32_t reduction_bytes_max() const override { return packet_bytes; }
-  Result<void> check_nodes(std::uint32_t nodes) const override;
+  Result<void> check_nodes(std::uint32_t nodes) const override {
+    return background.check_nodes(nodes);
+  }
   void speed_up(Resource resource, double factor) override;
 };
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "fairlead/hw/elan/elan_params.h"
@@ -15,10 +14,6 @@ std::function<void(double)> period_from_rate(Ps& to) {
   return [&to](double per_second) {
     to = per_second == 0 ? Ps{0} : microseconds_rounded(1e6 / per_second);
   };
-}
-
-std::function<void(double)> share(double& to) {
-  return [&to](double part) { to = part; };
 }
 }  // namespace
 
@@ -65,13 +60,8 @@ void ElanParams::add_keys(std::vector<Key>& to) {
              {"noise", "tick_us", 0, 40, ps_from_us(noise.tick.length), true},
              {"noise", "daemons_per_s", 0, 1e3, period_from_rate(noise.daemon.period), true},
              {"noise", "daemon_us", 0, 400, ps_from_us(noise.daemon.length), true},
-             {"noise", "seed", 0, 1e6, whole(noise.seed), true},
-             {"background", "pattern", 0, 2, whole(background.pattern), true},
-             {"background", "bytes", 1, 1e9, whole(background.bytes), true},
-             {"background", "main_memory", 0, 1, whole(background.main_memory), true},
-             {"background", "load", 0.01, 1, share(background.load), true},
-             {"background", "ahead", 1, 64, whole(background.ahead), true},
-             {"background", "seed", 0, 1e6, whole(background.seed), true}});
+             {"noise", "seed", 0, 1e6, whole(noise.seed), true}});
+  background.add_keys(to, true);
 }
 
 std::optional<Part::Conflict> ElanParams::conflict() const {
@@ -79,14 +69,6 @@ std::optional<Part::Conflict> ElanParams::conflict() const {
   return Conflict{
       "ni", "slot_bytes",
       fmt::format("{} bytes of a slot do not fit a packet of {}", slot_bytes, packet_bytes)};
-}
-
-Result<void> ElanParams::check_nodes(std::uint32_t nodes) const {
-  if (background.pattern != BackgroundParams::kComplement || std::has_single_bit(nodes)) return {};
-  return Error{
-      fmt::format("--background complement (background.pattern 1) needs a number of nodes that is "
-                  "a power of two, and the job has {}; the next is {}",
-                  nodes, std::bit_ceil(nodes))};
 }
 
 void ElanParams::speed_up(Resource resource, double factor) {

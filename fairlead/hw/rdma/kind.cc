@@ -38,6 +38,7 @@ void RdmaParams::add_keys(std::vector<Key>& to) {
                        {"library", "poll_cycles", 1, 1e6, cycles(library.poll)},
                        {"library", "receive_cycles", 0, 1e6, cycles(library.receive)},
                        {"library", "completion_cycles", 0, 1e6, cycles(library.completion)}});
+  background.add_keys(to, false);
 }
 
 std::optional<Part::Conflict> RdmaParams::conflict() const {

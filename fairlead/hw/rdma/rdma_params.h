@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fairlead/base/units.h"
+#include "fairlead/hw/background_params.h"
 #include "fairlead/hw/part.h"
 
 namespace fairlead::hw {
@@ -57,6 +58,7 @@ struct RdmaParams final : Part {
     Cycles completion{};  // takes one completion up
   };
   Library library;
+  BackgroundParams background{.main_memory = 1};
 
   const PartKind& kind() const override { return kKind; }
   std::unique_ptr<Part> copy() const override { return std::make_unique<RdmaParams>(*this); }
@@ -64,6 +66,9 @@ struct RdmaParams final : Part {
   std::optional<Conflict> conflict() const override;
   bool calls_handlers() const override { return interrupts; }
   std::uint32_t reduction_bytes_max() const override { return mtu_bytes; }
+  Result<void> check_nodes(std::uint32_t nodes) const override {
+    return background.check_nodes(nodes);
+  }
   void speed_up(Resource resource, double factor) override;
 };
 

@@ -141,8 +141,9 @@ void ModelSimulation::look() {
   tell_progress();
   if (options_.timeout == kNever || !failure_.empty()) return;
   if (nanoseconds(monotonic_ns()) - began_ < options_.timeout) return;
-  failure_ = fmt::format("the job outlived its --timeout of {:g} s and was ended; {}",
-                         to_seconds(options_.timeout), progress());
+  failure_ = fmt::format("the job outlived its --timeout of {:g} s and was ended; {}\n{}",
+                         to_seconds(options_.timeout), progress(),
+                         sim::blocked_report(machine_->engine(), "rank"));
   exit_code_ = kTimeoutExitCode;
   stop();
 }

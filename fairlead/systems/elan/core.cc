@@ -33,11 +33,19 @@ void largest(const void* in, void* inout, std::size_t count, void*) {
   for (std::size_t i = 0; i < count; ++i) b[i] = std::max(a[i], b[i]);
 }
 
+const NamedFaults::System kFaults = {"Elan", "process", "elan",
+                                     reinterpret_cast<const void*>(&largest), [](Rank* rank) {
+                                       Core* const core = Core::current();
+                                       if (core != nullptr) *rank = core->port().self();
+                                       return core != nullptr;
+                                     }};
+
 }  // namespace
 
 Core::Core(run::Context& context, std::unique_ptr<Memory> memory)
     : context_(context),
       port_(context.port()),
+      faults_(kFaults),
       memory_(std::move(memory)),
       meeting_(context,
                {kMeetings, kSignalChan, run::names_of(run::System::elan).counters.first,

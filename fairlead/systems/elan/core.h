@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "fairlead/base/named_faults.h"
 #include "fairlead/systems/elan/elan.h"
 #include "fairlead/systems/elan/elan3.h"
 #include "fairlead/systems/elan/group.h"
@@ -155,6 +156,7 @@ class Core {
 
   run::Context& context_;
   lci::Port& port_;
+  NamedFaults faults_;
   std::unique_ptr<Memory> memory_;
   Meeting meeting_;
   Tports tports_;

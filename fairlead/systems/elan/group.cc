@@ -20,6 +20,9 @@ constexpr std::size_t kCame = 0;
 constexpr std::size_t kReleased = 1;
 constexpr unsigned kKindBits = 8;
 
+// What a broadcast is where the network combines operands.
+constexpr KnownReduction kOr = {ReduceOp::bit_or, ReduceType::uint64};
+
 constexpr std::int64_t kBackOffFirstUs = 2;
 constexpr std::int64_t kBackOffMostUs = 64;
 
@@ -239,7 +242,8 @@ bool Group::meets_below() const {
 void Group::gsync_by_reduction(const char* call) {
   std::uint64_t word = 1;
   reduce_by_network({.first = member(0), .count = size(), .type = ReduceType::uint64},
-                    reinterpret_cast<std::byte*>(&word), 1, call);
+                    reinterpret_cast<const std::byte*>(&word), reinterpret_cast<std::byte*>(&word),
+                    1, call);
 }
 
 bool Group::network_query() const {
@@ -305,7 +309,7 @@ std::uint8_t Group::hgsync_of_all(std::uint8_t kind, bool event, const char* cal
 }
 
 void Group::hgsync(bool event, const char* call) {
-  if (!all_ || meeting_.board) return gsync(call);
+  if (!network_query() || meeting_.board) return gsync(call);
   if (size() > 1) (void)hgsync_of_all(0, event, call);
 }
 
@@ -367,6 +371,29 @@ void Group::scatter_by_network(void* data, std::size_t n, std::uint32_t root, co
   }
 }
 
+// The others bring nothing but zeros. It is a barrier, too: nobody has the result before all have
+// come. The root's data are only read.
+void Group::broadcast_by_reduction(std::byte* data, std::size_t n, std::uint32_t root,
+                                   const char* call) {
+  using Word = std::uint64_t;
+  const lci::NetworkReduction what{
+      .first = member(0), .count = size(), .op = kOr.op, .type = kOr.type};
+  const auto bytes_in = [](std::vector<Word>& words) {
+    return reinterpret_cast<std::byte*>(words.data());
+  };
+  const std::size_t each = std::min(n, kChunk) / sizeof(Word) + 1;
+  std::vector<Word> mine(each);
+  std::vector<Word> all(each);
+  std::size_t at = 0;
+  do {
+    const std::size_t part = std::min(n - at, kChunk);
+    if (self_ == root) std::copy_n(data + at, part, bytes_in(mine));
+    reduce_by_network(what, bytes_in(mine), bytes_in(all), part / sizeof(Word) + 1, call);
+    if (self_ != root) std::copy_n(bytes_in(all), part, data + at);
+    at += part;
+  } while (at < n);
+}
+
 void Group::broadcast(void* data, std::size_t n, std::uint32_t root, bool global, bool hardware,
                       const char* call) {
   if (root >= size()) {
@@ -381,7 +408,10 @@ void Group::broadcast(void* data, std::size_t n, std::uint32_t root, bool global
     std::copy_n(board.of(root), n, static_cast<std::byte*>(data));
     return;
   }
-  if (all_ && (hardware || meeting_.board)) {
+  if (meets_by_reduction() && reduces_below(kOr)) {
+    return broadcast_by_reduction(static_cast<std::byte*>(data), n, root, call);
+  }
+  if ((hardware && network_query()) || (all_ && meeting_.board)) {
     hgsync(false, call);
   } else if (all_ && one_packet_reaches_all()) {
     come_up(root, call);
@@ -472,13 +502,14 @@ bool Group::reduces_below(const KnownReduction& reduction) const {
   return reduced_below_ && meeting_.reductions->combines(reduction.op, reduction.type);
 }
 
-void Group::reduce_by_network(const lci::NetworkReduction& what, std::byte* mine, std::size_t count,
-                              const char* call) {
+void Group::reduce_by_network(const lci::NetworkReduction& what, const std::byte* in,
+                              std::byte* out, std::size_t count, const char* call) {
   const std::size_t size = bytes_of(what.type);
   const std::size_t most = meeting_.reductions->bytes_max() / size;
   for (std::size_t at = 0; at < count; at += most) {
     lci::NetworkReduction part = what;
-    part.in = part.out = mine + at * size;
+    part.in = in + at * size;
+    part.out = out + at * size;
     part.elements = std::min(most, count - at);
     Counter done;
     const Post answer =
@@ -514,7 +545,7 @@ void Group::reduce(const void* in, void* out, std::size_t size, std::size_t coun
   if (mine != from) std::copy(from, from + size * count, mine);
   if (this->size() == 1 || count == 0) return;
   if (const auto below = network_reduction(size, fn, flags)) {
-    return reduce_by_network(*below, mine, count, call);
+    return reduce_by_network(*below, mine, mine, count, call);
   }
   ++meetings_;
   (flags & ELAN_REDUCE_COMMUTE) != 0 ? reduce_tree(mine, size, count, fn, handle, call)

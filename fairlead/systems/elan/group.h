@@ -110,7 +110,8 @@ class Group {
     ++meetings_;
     scatter(data, n, root, call);
   }
-  // hardware: who receives comes by the network conditional, where the group is all processes.
+  // hardware: who receives comes by the network conditional, where there is one and the group is
+  // all processes.
   void broadcast(void* data, std::size_t n, std::uint32_t root, bool global, bool hardware,
                  const char* call);
   void reduce(const void* in, void* out, std::size_t size, std::size_t count, ELAN_REDUCE_FN fn,
@@ -143,6 +144,7 @@ class Group {
   void gsync_by_chains(const char* call);
   void ask_until_all_came(std::uint64_t came, bool event, const char* call);
   void signal_all(Signal signal, std::uint32_t flags, const char* call);
+  void broadcast_by_reduction(std::byte* data, std::size_t n, std::uint32_t root, const char* call);
   void broadcast_global(void* data, std::size_t n, std::uint32_t root, const char* call);
   void reduce_tree(std::byte* mine, std::size_t size, std::size_t count, ELAN_REDUCE_FN fn,
                    void* handle, const char* call);
@@ -151,8 +153,8 @@ class Group {
   // What the network can do of it; nullopt: the hosts do it.
   std::optional<lci::NetworkReduction> network_reduction(std::size_t size, ELAN_REDUCE_FN fn,
                                                          std::uint32_t flags) const;
-  void reduce_by_network(const lci::NetworkReduction& what, std::byte* mine, std::size_t count,
-                         const char* call);
+  void reduce_by_network(const lci::NetworkReduction& what, const std::byte* in, std::byte* out,
+                         std::size_t count, const char* call);
   bool meets_by_reduction() const;
   void gsync_by_reduction(const char* call);
   Post wait(const lci::Until& until, const char* call) const {

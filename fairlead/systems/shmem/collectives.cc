@@ -27,7 +27,7 @@ void for_each_other(const Team& team, Visit&& visit) {
 
 void all_is_there(Core& core, Team& team, const char* call) {
   core.quiet(call);
-  elan_gsync(team.group);
+  core.sync(team);
 }
 
 void broadcast_in(Core& core, Team& team, void* dest, const void* source, std::size_t n, int root,
@@ -93,11 +93,8 @@ void alltoalls_in(Core& core, Team& team, void* dest, const void* source, std::p
 
 }  // namespace
 
-void Core::sync(Team& team) {
-  // The network's own barrier, where there is one.
-  const bool below = &team == &world_ && (port_.caps(port_.self()).flags & lci::kHwQuery) != 0;
-  below ? elan_hgsync(team.group) : elan_gsync(team.group);
-}
+// The network's own barrier, where there is one.
+void Core::sync(Team& team) { elan_hgsync(team.group); }
 
 void reduce_in(Team& team, void* dest, const void* source, std::size_t bytes, std::size_t count,
                ELAN_REDUCE_FN fn, const char*) {

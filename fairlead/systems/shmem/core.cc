@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -48,12 +49,20 @@ std::uint64_t apply(Op op, void* at, std::size_t bytes, std::uint64_t a, std::ui
   return bytes == 4 ? apply<std::uint32_t>(op, at, a, b) : apply<std::uint64_t>(op, at, a, b);
 }
 
+const NamedFaults::System kFaults = {"OpenSHMEM", "PE", "shmem_",
+                                     reinterpret_cast<const void*>(&not_running), [](Rank* rank) {
+                                       const Core* const core = Core::current();
+                                       if (core != nullptr) *rank = static_cast<Rank>(core->self());
+                                       return core != nullptr;
+                                     }};
+
 }  // namespace
 
 Core::Core(run::Context& context, ELAN_BASE* base)
     : context_(context),
       port_(context.port()),
       base_(base),
+      faults_(kFaults),
       maps_((port_.caps(port_.self()).flags & lci::kMappable) != 0),
       touched_(base->state->nvp) {
   std::vector<ELAN_PART> parts(elan_parts(base->state, nullptr, 0));
@@ -61,8 +70,9 @@ Core::Core(run::Context& context, ELAN_BASE* base)
   for (const ELAN_PART& part : parts) {
     parts_.push_back({static_cast<std::byte*>(part.first), part.bytes, part.segment, {}});
   }
-  heap_ = parts_[0].first;
-  heap_bytes_ = parts_[0].bytes;
+  for (std::size_t i = 0; i < std::min(near_.size(), parts_.size()); ++i) {
+    near_[i] = {parts_[i].first, parts_[i].bytes, {}};
+  }
   world_.group = base->allGroup;
   world_.pes.resize(base->state->nvp);
   std::iota(world_.pes.begin(), world_.pes.end(), 0);
@@ -92,10 +102,12 @@ std::byte* Core::mapping(Part& part, int pe) {
   std::byte*& at = part.peers[static_cast<std::size_t>(pe)];
   if (at == kUnknown) {
     at = static_cast<std::byte*>(elan_map(base_->state, part.first, static_cast<unsigned>(pe)));
-    if (&part == &parts_[0]) {
-      heap_peers_.resize(base_->state->nvp);
-      heap_peers_[static_cast<std::size_t>(self())] = heap_;
-      heap_peers_[static_cast<std::size_t>(pe)] = at;
+    const auto number = static_cast<std::size_t>(&part - parts_.data());
+    if (number < near_.size()) {
+      Near& its = near_[number];
+      its.peers.resize(base_->state->nvp);
+      its.peers[static_cast<std::size_t>(self())] = its.first;
+      its.peers[static_cast<std::size_t>(pe)] = at;
     }
   }
   return at;
@@ -261,12 +273,13 @@ void Core::fence(const char* call) { quiet(call); }
 
 void Core::wait_change(const Seen* seen, std::size_t count, const char* call) {
   const lci::PortTurn turn(port_);
+  const char* const what = wait_text_.of(call, seen[0].word, count);
   std::vector<lci::Until> untils(count);
   for (std::size_t i = 0; i < count; ++i) {
     lci::Until& until = untils[i];
     until.cmp = lci::Cmp::ne;
     until.value = seen[i].value;
-    until.what = call;
+    until.what = what;
     if (i + 1 < count) until.also = &untils[i + 1];
     const auto at = reinterpret_cast<std::uintptr_t>(seen[i].word);
     if (seen[i].bytes == 8) {

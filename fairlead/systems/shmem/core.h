@@ -1,7 +1,9 @@
 // One PE: what is symmetric, how it reaches other PEs' memory, and what it has under way. Where a
 // peer's memory can be mapped, operations are loads and stores; elsewhere they are the Port's.
 #pragma once
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "fairlead/base/named_faults.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/elan/elan.h"
@@ -65,6 +68,34 @@ struct ActiveSet {
   const long* sync;
 };
 
+// What a wait that does not end is shown as: "shmem_int_wait_until at 0x7f00". It is made at each
+// wait, and so by hand.
+class WaitText {
+ public:
+  // The answer stays until the next one.
+  const char* of(const char* call, const void* word, std::size_t count) {
+    char* to = append(text_, call);
+    to = append(to, count > 1 ? " at several words, from 0x" : " at 0x");
+    const auto address = reinterpret_cast<std::uintptr_t>(word);
+    for (int shift = static_cast<int>(std::bit_width(address | 1) - 1) & ~3; shift >= 0;
+         shift -= 4) {
+      *to++ = "0123456789abcdef"[address >> shift & 15];
+    }
+    *to = '\0';
+    return text_;
+  }
+
+ private:
+  static constexpr std::size_t kCallMost = 96;
+  static char* append(char* to, const char* from) {
+    const std::size_t n = ::strnlen(from, kCallMost);
+    std::memcpy(to, from, n);
+    return to + n;
+  }
+
+  char text_[kCallMost + 48] = {};
+};
+
 class Core {
  public:
   // Where `base` says so, several threads may call: what they share beside memory is changed in a
@@ -87,14 +118,14 @@ class Core {
 
   // One-sided; end the job when an address is not symmetric or there is no such PE.
   void put(void* dest, const void* source, std::size_t n, int pe, bool waits, const char* call) {
-    std::byte* const to = in_heap(dest, n, pe);
+    std::byte* const to = near(dest, n, pe);
     if (to == nullptr) [[unlikely]]
       return put_elsewhere(dest, source, n, pe, waits, call);
     copy(to, source, n);
     tick();
   }
   void get(void* dest, const void* source, std::size_t n, int pe, bool waits, const char* call) {
-    const std::byte* const from = in_heap(source, n, pe);
+    const std::byte* const from = near(source, n, pe);
     if (from == nullptr) [[unlikely]]
       return get_elsewhere(dest, source, n, pe, waits, call);
     copy(dest, from, n);
@@ -171,15 +202,26 @@ class Core {
     }
     return nullptr;
   }
-  // Where [address, address + n) of a PE's heap is for loads and stores; nullptr: that is not known
-  // yet, or it is not in the heap, or cannot be mapped.
-  std::byte* in_heap(const void* address, std::size_t n, int pe) const {
+  // What most operations are on: the heap, and the first part of the static variables, which of
+  // most programs is all. `peers`: mapped parts of other PEs by PE; empty until there is one.
+  struct Near {
+    std::byte* first = nullptr;
+    std::size_t bytes = 0;
+    std::vector<std::byte*> peers;
+  };
+  // Where [address, address + n) of a PE's is for loads and stores; nullptr: that is not known yet,
+  // or it is in another part, or cannot be mapped.
+  static std::byte* in_part(const Near& part, const void* address, std::size_t n, int pe) {
     const auto at =
-        reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(heap_);
-    if (at > heap_bytes_ || n > heap_bytes_ - at) return nullptr;
-    if (static_cast<std::size_t>(pe) >= heap_peers_.size()) return nullptr;
-    std::byte* const base = heap_peers_[static_cast<std::size_t>(pe)];
+        reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(part.first);
+    if (at > part.bytes || n > part.bytes - at) return nullptr;
+    if (static_cast<std::size_t>(pe) >= part.peers.size()) return nullptr;
+    std::byte* const base = part.peers[static_cast<std::size_t>(pe)];
     return base == nullptr ? nullptr : base + at;
+  }
+  std::byte* near(const void* address, std::size_t n, int pe) const {
+    std::byte* const in_heap = in_part(near_[0], address, n, pe);
+    return in_heap != nullptr ? in_heap : in_part(near_[1], address, n, pe);
   }
   [[gnu::noinline]] void put_elsewhere(void* dest, const void* source, std::size_t n, int pe,
                                        bool waits, const char* call);
@@ -205,10 +247,9 @@ class Core {
   run::Context& context_;
   lci::Port& port_;
   ELAN_BASE* base_;
+  NamedFaults faults_;
   std::vector<Part> parts_;  // the heap first
-  std::byte* heap_ = nullptr;
-  std::size_t heap_bytes_ = 0;
-  std::vector<std::byte*> heap_peers_;  // mapped heaps, by PE; empty until there is one
+  std::array<Near, 2> near_;
   bool maps_;
   std::atomic<std::uint64_t> operations_ = 0;
   std::atomic<std::uint64_t> turns_ = 0;
@@ -219,6 +260,7 @@ class Core {
   std::uint64_t begun_ = 0;
   Counter fenced_;  // fences of PEs that quiet() began
   std::uint64_t fences_ = 0;
+  WaitText wait_text_;
   shmem_ctx default_ctx_;
   std::vector<std::unique_ptr<shmem_ctx>> contexts_;
   Team world_;

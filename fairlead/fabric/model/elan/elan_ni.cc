@@ -33,7 +33,7 @@ ElanNi::ElanNi(const ElanParts& parts, Peer self)
       ni_(parts.params),
       self_(self),
       bus_(parts.pci),
-      background_draw_(parts.params.background.seed << 32 | self) {
+      background_(parts.params.background, parts.network_params, self) {
   const std::uint32_t here = std::max(parts.ranks.ranks_on(self), 1U);
   for (std::uint32_t place = 0; place < here; ++place) {
     ranks_.push_back(std::make_unique<Own>(parts.ranks.rank_at(self, place), ni_.slots));

@@ -28,8 +28,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fairlead/base/prng.h"
 #include "fairlead/base/ring.h"
+#include "fairlead/fabric/model/background_traffic.h"
 #include "fairlead/fabric/model/elan/elan_faults.h"
 #include "fairlead/fabric/model/elan/elan_tports.h"
 #include "fairlead/fabric/model/rdma/rdma_engine.h"
@@ -88,7 +88,7 @@ class ElanNi final : public RdmaEngine {
 
   // Sends another job's messages until end_background(). Before the first event.
   void begin_background();
-  void end_background() { background_ends_ = true; }
+  void end_background() { background_.end(); }
 
   Ps units_busy() const;
   Ps path_busy() const override { return bus_.busy(); }
@@ -341,9 +341,7 @@ class ElanNi final : public RdmaEngine {
     std::uint32_t come = 0;
   };
   std::unordered_map<std::uint64_t, Gathering> gathering_;
-  Prng background_draw_;
-  Ps background_due_{};  // when the next of its messages may leave
-  bool background_ends_ = false;
+  BackgroundTraffic background_;
 };
 
 }  // namespace fairlead::fabric::model

@@ -171,6 +171,9 @@ Result<void> RdmaCommands::check_reduction(const RdmaEntry& entry) {
   if (entry.size > UINT64_MAX - entry.address || entry.size > UINT64_MAX - entry.offset) {
     return damaged("size of memory", entry.size);
   }
+  const auto where = static_cast<ReduceWhere>(named.stores);
+  if (combines_.value_or(where) != where) return damaged("who combines", named.stores);
+  combines_ = where;
   // A number that is used twice would be two operands of one reduction.
   std::uint64_t& next = reductions_[{entry.dest, named.members, named.stores}];
   if (entry.a != next) return damaged("number of a reduction", entry.a);
@@ -187,6 +190,7 @@ Result<void> RdmaCommands::ring(std::uint32_t packet) {
   switch (entry.kind) {
     case RdmaKind::send:
       if (entry.queue >= kLanes) return damaged("lane", entry.queue);
+      if (terms.names && entry.named.members != 1) return damaged("members", entry.named.members);
       if (host_.front(packet).header.client.size > terms.mtu_bytes) {
         return damaged("message size", host_.front(packet).header.client.size);
       }

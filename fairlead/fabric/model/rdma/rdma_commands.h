@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_set>
 
@@ -10,6 +11,7 @@
 #include "fairlead/fabric/model/rank_commands.h"
 #include "fairlead/fabric/model/rdma/rdma_gate.h"
 #include "fairlead/fabric/model/rdma/rdma_host.h"
+#include "fairlead/fabric/network_reduction.h"
 
 namespace fairlead::fabric::model {
 
@@ -53,6 +55,8 @@ class RdmaCommands final : public RankCommands {
   RdmaHost& host_;
   Rank ranks_;
   std::unordered_set<std::uint32_t> held_;  // packets that are the rank's
+  // Who combines its reductions: the first one says so for all, as their names do not.
+  std::optional<ReduceWhere> combines_;
   // How many reductions of those ranks it has begun, by who combines.
   std::map<std::tuple<Rank, std::uint32_t, std::uint8_t>, std::uint64_t> reductions_;
 };

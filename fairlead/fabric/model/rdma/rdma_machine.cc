@@ -44,6 +44,11 @@ RdmaMachine::RdmaMachine(hw::Platform platform, const EvenNodes& ranks, std::uin
   };
   network_.attach(sink);
   attach_reductions();
+  for (Peer node = 0; node < nodes; ++node) ni(node).begin_background();
+}
+
+void RdmaMachine::all_ended() {
+  for (Peer node = 0; node < nodes(); ++node) ni(node).end_background();
 }
 
 void RdmaMachine::attach_reductions() {
@@ -77,6 +82,12 @@ Result<void> RdmaMachine::set_faults(const FaultPlan& plan) {
         "--faults: the interfaces of {} send nothing again; give ni.ack_timeout_us and ni.retries "
         "(--set), or try --on udp, or a machine whose network interfaces run go-back-N",
         platform_.name)};
+  }
+  if (platform_.ni.as<hw::RdmaParams>().background.pattern != hw::BackgroundParams::kNone) {
+    return Error{
+        fmt::format("--faults: on {} the traffic of another job (--background) has nothing "
+                    "for packets that are lost; give one of the two",
+                    platform_.name)};
   }
   Result<std::unique_ptr<WireFaults>> made = WireFaults::create(engine_, network_, *this, plan);
   if (!made.ok()) return made.error();

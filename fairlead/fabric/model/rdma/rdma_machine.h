@@ -35,6 +35,7 @@ class RdmaMachine final : public NicMachine, private FaultyWire {
   NodeBusy busy(Rank rank) const override;
   // Reductions in switches are never lost.
   Result<void> set_faults(const FaultPlan& plan) override;
+  void all_ended() override;
   std::string losses() const override;
   std::shared_ptr<Figures> count() override;
 

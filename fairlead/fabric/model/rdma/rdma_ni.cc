@@ -21,6 +21,7 @@ RdmaNi::RdmaNi(const RdmaParts& parts, Peer self)
       ni_(parts.params),
       self_(self),
       path_(parts.path.make_path()),
+      background_(parts.params.background, parts.network_params, self),
       contexts_(ni_.contexts),
       translations_(ni_.translations) {
   const std::uint32_t here = std::max(parts.ranks.ranks_on(self), 1U);
@@ -240,7 +241,7 @@ void RdmaNi::on_fetched(std::uint32_t id) {
 // Begins what may begin: in order, with credit, so many ahead of the wire.
 void RdmaNi::pump(Rank own, Rank peer, std::uint8_t number) {
   Way& to = way(own, peer);
-  Queue& queue = to.queues[number];
+  Queue& queue = queue_of(own, peer, number);
   while (!queue.waiting.empty() && queue.ahead < ni_.reads_ahead && !queue.translates) {
     const std::uint32_t id = queue.waiting.front();
     const RdmaPacket& message = packet(id);
@@ -284,6 +285,7 @@ void RdmaNi::start(Queue& queue, std::uint32_t id) {
   cut.number = whole.number;
   cut.position = whole.started;
   cut.execution = whole.execution;
+  cut.background = whole.background;
   whole.started += bytes;
   cut.last = whole.started == whole.size;
   cut.tells = whole.tells && cut.last;
@@ -298,7 +300,7 @@ void RdmaNi::start(Queue& queue, std::uint32_t id) {
 
 void RdmaNi::on_payload(std::uint32_t id) {
   RdmaPacket& whole = packet(id);
-  if (whole.kind != RdmaKind::send) {
+  if (whole.kind != RdmaKind::send && !whole.background) {
     (void)of(whole.source).memory->read(whole.address, parts_.packets.payload(id), whole.bytes);
   }
   whole.ready = true;
@@ -307,7 +309,7 @@ void RdmaNi::on_payload(std::uint32_t id) {
 }
 
 void RdmaNi::leave_in_order(Rank own, Rank peer, std::uint8_t number) {
-  Queue& queue = way(own, peer).queues[number];
+  Queue& queue = queue_of(own, peer, number);
   bool failed = false;
   while (!queue.in_order.empty() && packet(queue.in_order.front()).ready) {
     if (is_full(own, peer, number)) break;
@@ -350,7 +352,7 @@ void RdmaNi::on_looped(std::uint32_t id) {
 void RdmaNi::transmitted(std::uint32_t id) {
   const RdmaPacket& sent = packet(id);
   if (sent.queue == kNoQueue || sent.again) return;
-  --way(sent.source, sent.dest).queues[sent.queue].ahead;
+  --queue_of(sent.source, sent.dest, sent.queue).ahead;
   pump(sent.source, sent.dest, sent.queue);
 }
 
@@ -425,6 +427,7 @@ void RdmaNi::on_received(std::uint32_t id) {
 // The requester hears of a copy's end once, with its last packet.
 void RdmaNi::serve_write(std::uint32_t id) {
   RdmaPacket& in = packet(id);
+  if (in.background) return to_host(id, in.bytes, RdmaStore::put);
   bool& refused = way(in.dest, in.source).refused;
   const std::optional<std::uint64_t> address =
       of(in.dest).keys.find(in.key, in.offset, in.bytes, false, true);
@@ -440,6 +443,7 @@ void RdmaNi::serve_write(std::uint32_t id) {
 
 void RdmaNi::on_written(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
+  if (in.background) return in.last ? answer(id, true) : parts_.packets.give(id);
   Own& own = of(in.dest);
   (void)own.memory->write(in.address, parts_.packets.payload(id), in.bytes);
   own.host.changed(own.host.context);
@@ -543,6 +547,7 @@ void RdmaNi::complete(std::uint32_t id) {
 
 void RdmaNi::on_completion(std::uint32_t id) {
   const RdmaPacket& in = packet(id);
+  if (in.background) return on_background_told(id);
   const RdmaCompletion completion{in.operation, in.source, in.a, in.lane,
                                   static_cast<std::uint8_t>(in.ok ? 1 : 0)};
   const RdmaHostSink& host = of(in.dest).host;

@@ -21,6 +21,7 @@
 
 #include "fairlead/base/ring.h"
 #include "fairlead/base/units.h"
+#include "fairlead/fabric/model/background_traffic.h"
 #include "fairlead/fabric/model/rdma/rdma_engine.h"
 #include "fairlead/fabric/model/rdma/reliable_connection.h"
 #include "fairlead/hw/host_memory.h"
@@ -79,6 +80,9 @@ class RdmaNi final : public RdmaEngine {
   Ps path_busy() const override { return path_->busy(); }
   const hw::TableCache& contexts() const { return contexts_; }
   const hw::TableCache& translations() const { return translations_; }
+  // Sends another job's messages until end_background(). Before the first event.
+  void begin_background();
+  void end_background() { background_.end(); }
   // Requests that were sent once more.
   std::uint64_t repeated() const { return repeated_; }
 
@@ -104,6 +108,7 @@ class RdmaNi final : public RdmaEngine {
     std::uint32_t credits[kLanes];
     bool refused = false;                       // a packet of the copy that is coming in
     std::unique_ptr<Connection[]> connections;  // where links lose packets
+    std::unique_ptr<Queue> background;          // where another job's messages are for the peer
   };
   // What it knows of a rank of its node.
   struct Own {
@@ -147,6 +152,10 @@ class RdmaNi final : public RdmaEngine {
 
   Own& of(Rank rank) { return *ranks_[parts_.ranks.place_of(rank)]; }
   Way& way(Rank own, Rank peer);
+  Queue& queue_of(Rank own, Rank peer, std::uint8_t number) {
+    Way& to = way(own, peer);
+    return number < kRdmaQueues ? to.queues[number] : *to.background;
+  }
   // Writes so many bytes to the host's memory; the packet's next step follows when they are there.
   // Transfers end in the order of asking, however long the memory holds each up.
   void to_host(std::uint32_t packet, std::uint64_t bytes, RdmaStore what);
@@ -175,6 +184,11 @@ class RdmaNi final : public RdmaEngine {
   void leave_operand(std::uint32_t id);
   void on_result(std::uint32_t id);
   void on_reduced(std::uint32_t id);
+
+  // The other job (rdma_background.cc).
+  void on_background(std::uint32_t message);
+  void on_background_told(std::uint32_t packet);
+  void on_background_posted(std::uint32_t packet);
 
   // Where links lose packets (rdma_retransmission.cc).
   Connection& connection(Rank own, Rank peer, std::uint8_t number);
@@ -238,6 +252,7 @@ class RdmaNi final : public RdmaEngine {
     std::uint32_t bytes;
   };
   std::unordered_map<std::uint64_t, Reducing> reducing_;
+  BackgroundTraffic background_;
   hw::TableCache contexts_;
   hw::TableCache translations_;
   Ring<std::uint32_t> arrivals_;  // that the responder has not taken up, where it may wait

@@ -34,7 +34,8 @@ enum class RdmaKind : std::uint8_t {
 constexpr std::uint8_t kCopyQueue = kLanes;
 constexpr std::uint8_t kReplyQueue = kLanes + 1;
 constexpr std::uint8_t kRdmaQueues = kLanes + 2;
-constexpr std::uint8_t kNoQueue = 0xff;  // answers and credits go at once
+constexpr std::uint8_t kBackgroundQueue = kRdmaQueues;  // another job's
+constexpr std::uint8_t kNoQueue = 0xff;                 // answers and credits go at once
 constexpr std::uint32_t kNoOperation = ~0u;
 // Connections of a pair of ranks, where packets are numbered: one for each queue of requests.
 constexpr std::uint8_t kConnections = kCopyQueue + 1;

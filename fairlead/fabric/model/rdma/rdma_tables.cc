@@ -54,6 +54,7 @@ void RdmaNi::on_translation(std::uint32_t id) {
 // What a packet needs that arrived: its context, and, where it names memory, key and pages. A
 // read's pages are looked up as its answer is cut.
 std::uint64_t RdmaNi::arrival_missing(const RdmaPacket& in) {
+  if (in.background) return 0;
   std::uint64_t missing = context_missing(in.dest, in.source);
   const bool word = in.kind == RdmaKind::atomic;
   if (in.kind != RdmaKind::write && in.kind != RdmaKind::read && !word) return missing;
