@@ -13,7 +13,6 @@ FAIRLEAD_FIBER_PROGRAM;
 using namespace fairlead;
 
 namespace {
-
 constexpr panda::Service kDouble = 0;
 
 struct Rankwide {
@@ -39,7 +38,6 @@ void ask(void* self) {
   mine.panda.call(next, kDouble, {&number, sizeof number}).pop(&number, sizeof number);
   mine.sum += number;
 }
-
 }  // namespace
 
 int main() {
@@ -58,5 +56,4 @@ int main() {
   std::printf("rank %u of %u: two threads got %d\n", mine.panda.self(), mine.panda.size(),
               mine.sum);
   mine.panda.stop();
-  return 0;
 }

@@ -12,7 +12,10 @@ PLACES = [(["shm"], (1, 2, 5)), (["udp"], (3,)), (["udp", "--lci", "nirx"], (3,)
           (["myrinet-ppro", "--lci", "sdma-hmc"], (6,)), (["myrinet-p3", "--lci", "rcpy"], (6,)),
           (["shm", "--mpi-device", "panda"], (1, 3)), (["udp", "--mpi-device", "panda"], (2,)),
           (["myrinet-p3", "--mpi-device", "panda", "--mpi-bcast", "binary"], (5,)),
-          (["myrinet-ppro", "--lci", "nirx-hmc", "--mpi-device", "panda"], (7,))]
+          (["myrinet-ppro", "--lci", "nirx-hmc", "--mpi-device", "panda"], (7,)),
+          (["udp", "--faults", "drop=0.01"], (3,)),
+          (["myrinet-p3", "--lci", "nirx", "--mpi-device", "panda", "--faults", "drop=0.01"], (4,)),
+          (["myrinet-ppro", "--lci", "hrx", "--faults", "drop=0.01"], (4,))]
 
 
 class Apps(unittest.TestCase):

@@ -56,6 +56,8 @@ Measurement run_of(const Application& app, const char* platform, const Way& way,
   Measurement made{app.program, platform, way.lci, app.arguments, ranks, way.options};
   made.arguments.insert(made.arguments.end(), way.arguments.begin(), way.arguments.end());
   if (app.mpi) made.options.insert(made.options.begin(), {"--mpi-device", "panda"});
+  const bool is_base = way.lci == kBase && way.arguments.empty() && way.options.empty();
+  if (is_base && ranks > 1) made.options.emplace_back("--explain=path");  // for figure 11
   made.expected_s = ranks > 1 ? 60 : 20;
   return made;
 }
@@ -158,8 +160,22 @@ Quantity rate_of(const Application& app, const char* platform, const char* count
           }};
 }
 
+// What of the critical path is `resource`'s, in per cent.
+Quantity share_of(const Application& app, const char* platform, const char* resource) {
+  return {app.row,
+          {run_of(app, platform, plain(kBase), kNodes)},
+          [=](std::span<const Measured* const> measured) -> std::optional<double> {
+            double all = 0;
+            for (const auto& [name, us] : measured[0]->path.members()) all += us.number();
+            const auto mine = number_at(measured[0]->path, resource);
+            if (!mine || all == 0) return std::nullopt;
+            return 100 * *mine / all;
+          }};
+}
+
 Study figure11() {
-  Study study = table("figure11", "What a processor receives in a second, I-sdma");
+  Study study = table("figure11",
+                      "What a processor receives in a second, and what the end waits for, I-sdma");
   for (const PaperPlatform& platform : kLciPlatforms) {
     const auto column = [&](const char* what) {
       return fmt::format("{} {}", platform.label, what);
@@ -172,6 +188,9 @@ Study figure11() {
       add("multicast", "packets/s", rate_of(app, platform.name, "multicasts"));
       add("acknowledgments", "packets/s", rate_of(app, platform.name, "acks"));
       add("data", "kbyte/s", scaled(rate_of(app, platform.name, "bytes"), 1e-3));
+      for (const char* resource : {"host", "bus", "ni", "dma", "link"}) {
+        add(fmt::format("path: {}", resource).c_str(), "%", share_of(app, platform.name, resource));
+      }
     }
     const auto packets = [&](const char* row) {
       return rate_of(application(row), platform.name, "data");

@@ -37,6 +37,7 @@ struct Measured {
   std::string reason;  // of failed
   std::vector<Json> lines;
   Json packets;
+  Json path;  // us of the critical path by resource; null: nobody asked (--explain=path)
   double wall_s = 0;
   bool cached = false;
 

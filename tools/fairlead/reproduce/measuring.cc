@@ -117,7 +117,10 @@ bool Measuring::finish_one(ChildPool& pool) {
     entry.measured = read_bench_output(file_text(pool.path(end->index, "output")));
     if (entry.measurement.is_program()) {
       const Result<Json> stats = Json::parse(file_text(pool.path(end->index, "stats")));
-      if (stats.ok()) entry.measured.packets = packets_of(part_at(stats.value(), "counters"));
+      if (stats.ok()) {
+        entry.measured.packets = packets_of(part_at(stats.value(), "counters"));
+        entry.measured.path = part_at(part_at(stats.value(), "explanation"), "path_us");
+      }
     }
   } else {
     entry.measured.end = Measured::End::failed;

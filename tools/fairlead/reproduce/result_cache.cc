@@ -28,6 +28,7 @@ std::optional<Measured> ResultCache::find(const Measurement& measurement,
   found.cached = true;
   found.wall_s = number_at(json, "wall_s").value_or(0);
   found.packets = part_at(json, "packets");
+  found.path = part_at(json, "path_us");
   for (const Json& line : part_at(json, "lines")) found.lines.push_back(line);
   return found.lines.empty() ? std::nullopt : std::optional(found);
 }
@@ -37,7 +38,8 @@ void ResultCache::keep(const Measurement& measurement, std::uint64_t platform,
   const Json json = {{"command", measurement.text()},
                      {"wall_s", measured.wall_s},
                      {"lines", measured.lines},
-                     {"packets", measured.packets}};
+                     {"packets", measured.packets},
+                     {"path_us", measured.path}};
   files_.keep(key_of(measurement, platform), json.dump() + "\n");
 }
 

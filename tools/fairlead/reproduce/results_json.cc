@@ -149,11 +149,13 @@ Json platforms_json(const std::vector<StudyResult>& results) {
 }
 
 Json run_json(const Measuring::Entry& entry) {
-  return {{"command", entry.measurement.text()},
-          {"wall_s", entry.measured.wall_s},
-          {"cached", entry.measured.cached},
-          {"lines", entry.measured.lines},
-          {"packets", entry.measured.packets}};
+  Json json = {{"command", entry.measurement.text()},
+               {"wall_s", entry.measured.wall_s},
+               {"cached", entry.measured.cached},
+               {"lines", entry.measured.lines},
+               {"packets", entry.measured.packets}};
+  if (!entry.measured.path.members().empty()) json["path_us"] = entry.measured.path;
+  return json;
 }
 
 }  // namespace
