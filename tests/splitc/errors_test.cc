@@ -104,7 +104,8 @@ TEST(Barrier, of_processes_that_time_out_names_who_does_not_come) {
     std::string barrier;  // as those that wait there say it
   };
   for (const auto& [world, barrier] :
-       {Case{"shm", "other ranks at a barrier"}, Case{"via udp", "a barrier"}}) {
+       {Case{"shm", "other ranks at a barrier"}, Case{"amvia-shm udp", "other ranks at a barrier"},
+        Case{"via udp", "a barrier"}}) {
     run::WorldOptions options = options_of(chosen(world), 3);
     options.timeout = seconds(3);
     const Result<run::RunReport> report = run::run_world(options, [](run::Context& rank) {

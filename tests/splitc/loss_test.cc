@@ -146,11 +146,12 @@ INSTANTIATE_PORT_TESTS_IN(WireLoss,
 TEST_P(WireLoss, every_byte_comes_once) {
   run::WorldOptions options = options_of(chosen(GetParam() + " millennium/via-nirx"), 3);
   options.faults = "drop=0.01,dup=0.01,corrupt=0.01";
-  const Result<run::RunReport> report = run::run_world(options, [](run::Context& rank) {
-    return splitc::start(&rank, [&rank] {
+  const std::uint64_t turns = std::max<std::uint64_t>(operations() / kTurnOf / options.ranks, 40);
+  const Result<run::RunReport> report = run::run_world(options, [turns](run::Context& rank) {
+    return splitc::start(&rank, [&rank, turns] {
       Turns made(rank.port());
       bool good = true;
-      for (int i = 1; i <= 40; ++i) good = made.turn(i % 8 == 0) && good;
+      for (std::uint64_t i = 1; i <= turns; ++i) good = made.turn(i % 8 == 0) && good;
       return good ? 0 : 1;
     });
   });

@@ -118,13 +118,6 @@ void AmviaShm::wait(const lci::Until& until) {
   sleep_until_rung(any, until.word == host().stored_word() ? until.value : kNever64);
 }
 
-void AmviaShm::await(const std::atomic<std::uint64_t>& word, std::uint64_t value,
-                     const char* what) {
-  while (word.load(std::memory_order_acquire) < value) {
-    wait({.word = &word, .cmp = lci::Cmp::ge, .value = value, .what = what});
-  }
-}
-
 void AmviaShm::poll() {
   if (serving_) return;
   Amvia::poll();
@@ -202,7 +195,7 @@ CallQueue::Claim AmviaShm::call(Rank rank, std::uint32_t kind, const lci::Words&
 void AmviaShm::atomic(Rank rank, std::span<const std::byte> message) {
   if (!node_.is_near(rank)) return Amvia::atomic(rank, message);
   const CallQueue::Claim claim = call(rank, kAtomic, {}, message);
-  await(*claim.word, claim.value, "the answer of an atomic");
+  host().await(*claim.word, claim.value, "the answer of an atomic");
   CallQueue::Place& place = *claim.place;
   touch(rank, place.bytes + kWordBytes);
   host().atomic_done(std::span<const std::byte>(place.data)
@@ -223,7 +216,7 @@ bool AmviaShm::gather(std::uint64_t barrier) {
   if (self == node_.leader()) {
     NodePage::Arrivals* const arrivals = node_.page(self).arrivals();
     for (std::size_t place = 1; place < node_.ranks().size(); ++place) {
-      await(arrivals[place].count, barrier, "other ranks at a barrier");
+      host().await(arrivals[place].count, barrier, "other ranks at a barrier");
       touch(node_.ranks()[place], kWordBytes);
     }
     return true;
@@ -232,7 +225,7 @@ bool AmviaShm::gather(std::uint64_t barrier) {
   touch(leader, kWordBytes);
   node_.page(leader).arrivals()[node_.place()].count.store(barrier, std::memory_order_release);
   ring(leader);
-  await(node_.page(self).released, barrier, "other ranks at a barrier");
+  host().await(node_.page(self).released, barrier, "other ranks at a barrier");
   touch(leader, kWordBytes);
   return false;
 }

@@ -56,7 +56,6 @@ class AmviaShm final : public Amvia {
   void sleep_until_rung(const lci::Until& any, std::uint64_t wants_stored);
   bool gather(std::uint64_t barrier);
   void let_go(std::uint64_t barrier);
-  void await(const std::atomic<std::uint64_t>& word, std::uint64_t value, const char* what);
 
   const NodeHeaps& node_;
   const bool takes_time_;

@@ -23,6 +23,9 @@ class Host {
   virtual void stored(std::size_t bytes) = 0;
   // The count of those bytes.
   virtual const std::atomic<std::uint64_t>* stored_word() = 0;
+  // Until a word of this rank's memory, which neighbours change, has come to `at`.
+  virtual void await(const std::atomic<std::uint64_t>& word, std::uint64_t at,
+                     const char* what) = 0;
   // Counts, at their targets, the bytes that this rank has stored to mapped heaps and that are not
   // counted there yet.
   virtual void count_stores() = 0;

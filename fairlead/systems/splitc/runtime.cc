@@ -371,6 +371,11 @@ const std::atomic<std::uint64_t>* Runtime::stored_word() {
       &reinterpret_cast<Control*>(heap_)->stored);
 }
 
+void Runtime::await(const std::atomic<std::uint64_t>& word, std::uint64_t at, const char* what) {
+  wait_for({.word = &word, .cmp = lci::Cmp::ge, .value = at, .what = what},
+           [&] { return word.load(std::memory_order_acquire) >= at; });
+}
+
 void Runtime::store_sync(std::uint64_t bytes) {
   poll();
   wait_for(

@@ -111,6 +111,7 @@ class Runtime : public access::View, private Host {
   std::byte* own(std::uint64_t offset, std::size_t bytes) override;
   void stored(std::size_t bytes) override;
   const std::atomic<std::uint64_t>* stored_word() override;
+  void await(const std::atomic<std::uint64_t>& word, std::uint64_t at, const char* what) override;
   void count_stores() override;
   std::size_t run(std::span<const std::byte> call, std::byte* out) override;
   void atomic_done(std::span<const std::byte> out) override;
