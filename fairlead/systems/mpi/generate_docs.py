@@ -45,9 +45,12 @@ operation of the program's, which runs in calls only. Where the program did not 
 50 us, collectives go on in calls only until it does (one in eighteen is looked at).
 
 Where several ranks share a node and others do not, `MPI_Barrier`, `MPI_Bcast`, `MPI_Reduce`,
-`MPI_Allreduce` and `MPI_Allgather`, in all their forms, go first in each node, then between one
-rank of each, then in each node again; long vectors go around a ring from node to node
-(`--explain=collectives` has the sizes). Every communicator knows which of its ranks share a node.
+`MPI_Allreduce`, `MPI_Allgather`, `MPI_Gather` and `MPI_Scatter`, in all their forms, go first in
+each node, then between one rank of each, then in each node again; long vectors go around a ring
+from node to node, and long blocks straight to whom they are for (`--explain=collectives` has the
+sizes). So do blocks of different lengths (`MPI_Gatherv` and the like), as only their two ranks know
+how long they are; and those of all-to-alls, which lose by it where a network is as quick as the
+way in a node. Every communicator knows which of its ranks share a node.
 An operation that does not commute is combined in rank order: where the ranks of a node do not
 follow each other in the communicator, its operands travel as if each rank had a node of its own.
 The bits of a floating-point sum depend on which ranks share a node; they are the same in every run.
