@@ -7,8 +7,8 @@
  *     [dealt] [BYTES...]
  *
  * `dealt`: on a communicator whose ranks are dealt out to one node after the other. BYTES: of a
- * broadcast, of the vector of a reduction, of the whole result of an allgather; 8 to 256 KiB where
- * none is given.
+ * broadcast, of the vector of a reduction, of all blocks that a rank of another call gets or gives;
+ * 8 to 256 KiB where none is given.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -17,8 +17,9 @@
 #include <unistd.h>
 
 enum { kMost = 1 << 20, kWarm = 8, kTimed = 5, kSizesMax = 32 };
-enum { kBarrier, kBcast, kReduce, kAllreduce, kAllgather, kCalls };
-static const char* const names[] = {"barrier", "bcast", "reduce", "allreduce", "allgather"};
+enum { kBarrier, kBcast, kReduce, kAllreduce, kAllgather, kGather, kScatter, kAlltoall, kCalls };
+static const char* const names[] = {"barrier",   "bcast",  "reduce",  "allreduce",
+                                    "allgather", "gather", "scatter", "alltoall"};
 
 /* No variable is global, so that ranks can be fibers of one process. */
 typedef struct {
@@ -36,6 +37,7 @@ static int compare(const void* a, const void* b) {
 
 static void run(const Bench* of, int call, int bytes) {
   const int count = bytes / (int)sizeof(double);
+  const int block = bytes / of->size;
   switch (call) {
     case kBarrier:
       MPI_Barrier(of->comm);
@@ -49,9 +51,17 @@ static void run(const Bench* of, int call, int bytes) {
     case kAllreduce:
       MPI_Allreduce(of->in, of->out, count, MPI_DOUBLE, MPI_SUM, of->comm);
       break;
+    case kAllgather:
+      MPI_Allgather(of->in, block, MPI_CHAR, of->out, block, MPI_CHAR, of->comm);
+      break;
+    case kGather:
+      MPI_Gather(of->in, block, MPI_CHAR, of->out, block, MPI_CHAR, 0, of->comm);
+      break;
+    case kScatter:
+      MPI_Scatter(of->in, block, MPI_CHAR, of->out, block, MPI_CHAR, 0, of->comm);
+      break;
     default:
-      MPI_Allgather(of->in, bytes / of->size, MPI_CHAR, of->out, bytes / of->size, MPI_CHAR,
-                    of->comm);
+      MPI_Alltoall(of->in, block, MPI_CHAR, of->out, block, MPI_CHAR, of->comm);
   }
 }
 
@@ -112,7 +122,7 @@ int main(int argc, char** argv) {
   if (rank == 0) printf("%9s %8s %10.2f us\n", names[kBarrier], "", barrier);
   for (int call = kBcast; call < kCalls; ++call) {
     for (int i = 0; i < given; ++i) {
-      if (call == kAllgather && sizes[i] < size) continue;
+      if (call >= kAllgather && sizes[i] < size) continue;
       const double each = time_of(&of, call, sizes[i]);
       if (rank == 0) printf("%9s %8d %10.2f us\n", names[call], sizes[i], each);
     }

@@ -168,6 +168,88 @@ bool allgathers(const Place& at, int form) {
   return good;
 }
 
+// What `from` sends to `to`, the i-th element.
+int element(int from, int to, int i) { return 100'000 * from + 1000 * to + i % 1000; }
+std::vector<int> block_of(int from, int to, int count) {
+  std::vector<int> block;
+  for (int i = 0; i < count; ++i) block.push_back(element(from, to, i));
+  return block;
+}
+// The blocks of all members one after the other: those that `one` sends, or those that it gets.
+std::vector<int> blocks_of(const Place& at, int one, bool sends, int count) {
+  std::vector<int> blocks;
+  for (int r = 0; r < at.size; ++r) {
+    const std::vector<int> block = sends ? block_of(one, r, count) : block_of(r, one, count);
+    blocks.insert(blocks.end(), block.begin(), block.end());
+  }
+  return blocks;
+}
+std::ptrdiff_t place_of(int member, int count) {
+  return static_cast<std::ptrdiff_t>(member) * count;
+}
+
+bool gathers(const Place& at, int form, int root, int count) {
+  const bool at_root = at.rank == root;
+  const std::vector<int> expected =
+      at_root ? blocks_of(at, root, false, count) : std::vector<int>(1, -1);
+  const std::vector<int> own = block_of(at.rank, root, count);
+  std::vector<int> all(expected.size(), -1);
+  MPI_TEST_FORM(form, Gather, gather, own.data(), count, MPI_INT, all.data(), count, MPI_INT, root,
+                at.comm);
+  bool good = is(all == expected, "MPI_Gather has each rank's block", at, count);
+  std::fill(all.begin(), all.end(), -1);
+  if (at_root) std::copy(own.begin(), own.end(), all.begin() + place_of(root, count));
+  MPI_TEST_FORM(form, Gather, gather, at_root ? MPI_IN_PLACE : own.data(), count, MPI_INT,
+                all.data(), count, MPI_INT, root, at.comm);
+  good &= is(all == expected, "MPI_Gather in place", at, count);
+  return good;
+}
+
+bool scatters(const Place& at, int form, int root, int count) {
+  const bool at_root = at.rank == root;
+  const std::vector<int> all = at_root ? blocks_of(at, root, true, count) : std::vector<int>();
+  const std::vector<int> expected = block_of(root, at.rank, count);
+  std::vector<int> own(expected.size(), -1);
+  MPI_TEST_FORM(form, Scatter, scatter, all.data(), count, MPI_INT, own.data(), count, MPI_INT,
+                root, at.comm);
+  bool good = is(own == expected, "MPI_Scatter brings each its block", at, count);
+  std::fill(own.begin(), own.end(), -1);
+  void* const place = at_root ? MPI_IN_PLACE : own.data();
+  MPI_TEST_FORM(form, Scatter, scatter, all.data(), count, MPI_INT, place, count, MPI_INT, root,
+                at.comm);
+  good &= is(at_root || own == expected, "MPI_Scatter in place", at, count);
+  return good;
+}
+
+bool gathers_and_scatters(const Place& at, int form) {
+  bool good = true;
+  for (int root = 0; root < at.size; ++root) {
+    for (const int count : {1, 37, 2000, 5000}) {
+      good &= gathers(at, form, root, count);
+      good &= scatters(at, form, root, count);
+    }
+  }
+  return good;
+}
+
+bool alltoalls(const Place& at, int form) {
+  bool good = true;
+  for (const int count : {1, 13, 64, 1000, 5000}) {
+    const std::vector<int> sent = blocks_of(at, at.rank, true, count);
+    const std::vector<int> expected = blocks_of(at, at.rank, false, count);
+    std::vector<int> got(sent.size(), -1);
+    MPI_TEST_FORM(form, Alltoall, alltoall, sent.data(), count, MPI_INT, got.data(), count, MPI_INT,
+                  at.comm);
+    good &= is(got == expected, "MPI_Alltoall has a block of each rank", at, count);
+    got = sent;
+    MPI_TEST_FORM(form, Alltoall, alltoall, MPI_IN_PLACE, 0, MPI_INT, got.data(), count, MPI_INT,
+                  at.comm);
+    // Expect: a persistent call in place, started twice, brings back what was there
+    good &= is(got == (form == 2 ? sent : expected), "MPI_Alltoall in place", at, count);
+  }
+  return good;
+}
+
 }  // namespace
 
 std::vector<MPI_Comm> spread_communicators(int each) {
@@ -192,6 +274,8 @@ bool node_collectives(int each) {
       good &= sums(at, form);
       good &= ordered(at, form);
       good &= allgathers(at, form);
+      good &= gathers_and_scatters(at, form);
+      good &= alltoalls(at, form);
     }
     if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
   }

@@ -14,8 +14,8 @@ namespace fairlead::mpi_test {
 // caller's.
 std::vector<MPI_Comm> spread_communicators(int each);
 
-// Barriers, broadcasts, reductions and allgathers on each of them give what they should; prints
-// what does not.
+// Barriers, broadcasts, reductions, gathers, scatters, allgathers and alltoalls on each give what
+// they should; prints what does not.
 bool node_collectives(int each);
 
 }  // namespace fairlead::mpi_test

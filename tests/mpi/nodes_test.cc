@@ -134,6 +134,21 @@ TEST(NodesOfMyrinet, OneMessageOfEachNodeCrossesTheNetwork) {
               MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, all.data(), 1, MPI_INT, MPI_COMM_WORLD);
             }),
             6u);
+  // Expect: one between each node and the root's, wherever that is
+  for (const int root : {0, 3, 6}) {
+    EXPECT_EQ(packets([root] {
+                std::array<int, 12> all{};
+                int own = 0;
+                MPI_Gather(&own, 1, MPI_INT, all.data(), 1, MPI_INT, root, MPI_COMM_WORLD);
+              }),
+              2u);
+    EXPECT_EQ(packets([root] {
+                std::array<int, 12> all{};
+                int own = 0;
+                MPI_Scatter(all.data(), 1, MPI_INT, &own, 1, MPI_INT, root, MPI_COMM_WORLD);
+              }),
+              2u);
+  }
   // Expect: one to each node but the root's, wherever that is (blocking, it is one to all)
   for (const int root : {0, 3, 6}) {
     EXPECT_EQ(packets([root] {
@@ -188,8 +203,21 @@ TEST(NodesOfMyrinet, HowRanksAreDealtOutHardlyMatters) {
       MPI_Allgather(data.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, comm);
     };
   };
-  const std::function<void(MPI_Comm)> calls[] = {allreduce(1),  allreduce(20'000), bcast(1),
-                                                 bcast(20'000), allgather(1),      allgather(5000)};
+  const auto gather = [](int count) {
+    return [count](MPI_Comm comm) {
+      MPI_Gather(data.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, 0, comm);
+      MPI_Barrier(comm);
+    };
+  };
+  const auto scatter = [](int count) {
+    return [count](MPI_Comm comm) {
+      MPI_Scatter(all.data(), count, MPI_DOUBLE, data.data(), count, MPI_DOUBLE, 0, comm);
+      MPI_Barrier(comm);
+    };
+  };
+  const std::function<void(MPI_Comm)> calls[] = {
+      allreduce(1),    allreduce(20'000), bcast(1),    bcast(20'000), allgather(1),
+      allgather(5000), gather(1),         gather(500), scatter(1),    scatter(500)};
   for (const auto& call : calls) {
     const double in_order = us_of(false, call);
     const double dealt_out = us_of(true, call);

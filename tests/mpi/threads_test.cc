@@ -228,6 +228,75 @@ TEST_P(Threads, WhatOneBringsForAnotherIsTold) {
   });
 }
 
+// Asks for what the standard's own example of such a function asks for, and combines by another
+// operation.
+void sum_of_columns(void* in, void* inout, int* count, MPI_Datatype* type) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  int size = 0;
+  MPI_Type_get_extent(*type, &lower, &extent);
+  MPI_Type_size(*type, &size);
+  for (int i = 0; i < *count; ++i) {
+    const MPI_Aint at = i * extent;
+    MPI_Reduce_local(static_cast<char*>(in) + at, static_cast<char*>(inout) + at,
+                     size / static_cast<int>(sizeof(int)), MPI_INT, MPI_SUM);
+  }
+}
+
+TEST_P(Threads, FunctionsOfTheProgramMayCallMpi) {
+  run_threaded(GetParam(), 3, [](int rank, int size) {
+    MPI_Op op = MPI_OP_NULL;
+    MPI_Datatype pair = MPI_DATATYPE_NULL;
+    std::array<MPI_Comm, 3> own;
+    for (MPI_Comm& each : own) MPI_Comm_dup(MPI_COMM_WORLD, &each);
+    MPI_Op_create(&sum_of_columns, 1, &op);
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    const bool good = in_threads(3, [&](int thread) {
+      const MPI_Comm mine = own[static_cast<std::size_t>(thread)];
+      bool fine = true;
+      for (int i = 0; i < 20; ++i) {
+        const std::array<int, 2> in = {rank + i, thread};
+        std::array<int, 2> out = {};
+        if (i % 2 == 0) {
+          MPI_Allreduce(in.data(), out.data(), 1, pair, op, mine);
+        } else {
+          MPI_Request request = MPI_REQUEST_NULL;
+          MPI_Iallreduce(in.data(), out.data(), 1, pair, op, mine, &request);
+          MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+        const int sum = size * (size - 1) / 2 + size * i;
+        fine &= MPI_TEST_CHECK(out[0] == sum && out[1] == size * thread, rank, out[0]);
+      }
+      return fine;
+    });
+    MPI_Type_free(&pair);
+    MPI_Op_free(&op);
+    for (MPI_Comm& each : own) MPI_Comm_free(&each);
+    return good;
+  });
+}
+
+int handled_of_windows = 0;
+void count_error_of_window(MPI_Win*, int*, ...) { ++handled_of_windows; }
+
+TEST_P(Threads, HandlersOfWindowsAreCalled) {
+  run_threaded(GetParam(), 2, [](int rank, int) {
+    MPI_Win win = MPI_WIN_NULL;
+    int* base = nullptr;
+    MPI_Win_allocate(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Win_create_errhandler(&count_error_of_window, &handler);
+    MPI_Win_set_errhandler(win, handler);
+    MPI_Errhandler_free(&handler);
+    MPI_Win_call_errhandler(win, MPI_ERR_OTHER);
+    MPI_Put(base, 1, MPI_INT, 5, 0, 1, MPI_INT, win);
+    const bool good = MPI_TEST_CHECK(handled_of_windows == 2, rank, handled_of_windows);
+    MPI_Win_free(&win);
+    return good;
+  });
+}
+
 TEST_P(Threads, ThreadsThatSleepAreCalled) {
   run_threaded(GetParam(), 2, [](int rank, int) {
     constexpr auto kLong = std::chrono::milliseconds(60);

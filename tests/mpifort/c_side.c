@@ -74,6 +74,18 @@ static void abi(void) {
   CHECK(MPI_Abi_set_fortran_booleans(8, &yes, &no) == MPI_ERR_ABI);
 }
 
+MPI_Aint c_attributes(MPI_Fint comm, int key, int* own_key, MPI_Aint* own) {
+  static int there;
+  MPI_Aint* value = NULL;
+  int flag = 0;
+  MPI_Comm_get_attr(MPI_Comm_f2c(comm), key, &value, &flag);
+  const MPI_Aint found = flag ? *value : -1;
+  MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, own_key, NULL);
+  MPI_Comm_set_attr(MPI_Comm_f2c(comm), *own_key, &there);
+  *own = (MPI_Aint)&there;
+  return found;
+}
+
 int c_side(MPI_Fint comm, MPI_Fint type, MPI_Fint* status, MPI_Fint* op) {
   MPI_Op made;
   handles(comm, type);

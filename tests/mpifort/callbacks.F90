@@ -73,6 +73,7 @@ contains
     integer(kind=MPI_ADDRESS_KIND) :: extra_state
     integer :: error
     frees = frees + int(extra_state)
+    extra_state = extra_state + 1
     error = MPI_SUCCESS
   end subroutine ended
 
@@ -188,7 +189,7 @@ subroutine generalized_requests()
   implicit none
   INCLUDE_MPI
   integer :: error, count
-  integer(kind=MPI_ADDRESS_KIND) :: extra
+  integer(kind=MPI_ADDRESS_KIND), volatile :: extra
   REQUEST :: request
   STATUS_OF(status)
   extra = 3
@@ -199,4 +200,5 @@ subroutine generalized_requests()
   call MPI_Get_elements(status, MPI_INTEGER, count, error)
   call check(count == 3, 'the query procedure')
   call check(frees == 303, 'the procedures that cancel and free')
+  call check(extra == 4, 'what a procedure made of the extra state')
 end subroutine generalized_requests

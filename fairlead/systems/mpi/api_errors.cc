@@ -16,10 +16,7 @@ bool is_handler(MPI_Errhandler handler) {
 
 // `user`: the code where the program added it.
 std::string text_of(int code, const UserErrors::Code* user) {
-  if (const ErrorClass* known = find_error(code); known != nullptr) {
-    return fmt::format("{}: {}", known->name, known->text);
-  }
-  return user != nullptr ? user->text : fmt::format("{} is no MPI error code", code);
+  return text_of_error(code, user != nullptr ? &user->text : nullptr);
 }
 
 int no_user_code(const AnytimeCall& call, int code) {

@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <new>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/collectives/board_agreement.h"
 #include "fairlead/systems/mpi/comm_making.h"
+#include "fairlead/systems/mpi/errors.h"
 #include "fairlead/systems/mpi/text.h"
 #include "fairlead/systems/mpi/windows/arguments.h"
 #include "fairlead/systems/mpi/windows/windows.h"
@@ -454,9 +456,8 @@ int win_get_errhandler(MPI_Win win, MPI_Errhandler* errhandler) {
 int win_call_errhandler(MPI_Win win, int errorcode) {
   const Call call("MPI_Win_call_errhandler");
   return on_window(call, win, [&](Window& window) -> int {
-    char text[MPI_MAX_ERROR_STRING];
-    int length = 0;
-    error_string(errorcode, text, &length);
+    const UserErrors::Code* const user = call.process().user_errors.find(errorcode);
+    const std::string text = text_of_error(errorcode, user != nullptr ? &user->text : nullptr);
     (void)raise_on(call, window, errorcode,
                    fmt::format("MPI_Win_call_errhandler on rank {} of {}: {}", window.comm->rank,
                                window.comm->name, text));

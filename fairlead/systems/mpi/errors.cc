@@ -1,5 +1,7 @@
 #include "fairlead/systems/mpi/errors.h"
 
+#include <fmt/format.h>
+
 #include "fairlead/systems/mpi/mpi.h"
 
 namespace fairlead::mpi {
@@ -84,6 +86,13 @@ const ErrorClass* find_error(int error) {
     if (row.value == error) return &row.error;
   }
   return nullptr;
+}
+
+std::string text_of_error(int code, const std::string* added) {
+  if (const ErrorClass* known = find_error(code); known != nullptr) {
+    return fmt::format("{}: {}", known->name, known->text);
+  }
+  return added != nullptr ? *added : fmt::format("{} is no MPI error code", code);
 }
 
 }  // namespace fairlead::mpi

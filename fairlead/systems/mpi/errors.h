@@ -1,5 +1,6 @@
 // MPI error classes and their texts.
 #pragma once
+#include <string>
 
 namespace fairlead::mpi {
 
@@ -10,5 +11,8 @@ struct ErrorClass {
 
 // nullptr when `error` is no class of the standard. This library's codes are the classes.
 const ErrorClass* find_error(int error);
+
+// What MPI_Error_string says. `added`: the text of a code that the program has added, else nullptr.
+std::string text_of_error(int code, const std::string* added);
 
 }  // namespace fairlead::mpi

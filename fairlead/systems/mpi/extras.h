@@ -7,6 +7,7 @@
 #include "fairlead/systems/mpi/buffered.h"
 #include "fairlead/systems/mpi/collectives/schedule_steps.h"
 #include "fairlead/systems/mpi/objects.h"
+#include "fairlead/systems/mpi/operation_turn.h"
 #include "fairlead/systems/mpi/request.h"
 #include "fairlead/systems/mpi/wire.h"
 
@@ -28,7 +29,8 @@ struct Extras {
   // Schedules that are over leave their memory for the next.
   std::vector<std::unique_ptr<ScheduleSteps>> spare_steps;
   std::uint32_t next_copy_context = kCopyContext;  // of MPI_Comm_idup
-  std::shared_ptr<Watch> watch;                    // nullptr: nobody watches the calls
+  OperationTurn operation_turn;
+  std::shared_ptr<Watch> watch;  // nullptr: nobody watches the calls
 };
 
 }  // namespace fairlead::mpi

@@ -130,6 +130,7 @@ Process::Process(run::Context& context, int level, const JobOptions& options)
   done_send_.kind = RequestKind::constant;
   done_receive_.kind = RequestKind::constant;
   engine_.share(lock.get());
+  if (lock != nullptr) extras_ = std::make_unique<Extras>();  // begin_turn() looks at it
   if (run::process_context.load() == &context) {
     EarlyState early = take_early_state();
     user_errors = std::move(early.user_errors);

@@ -2,19 +2,26 @@
 #include <memory>
 
 #include "fairlead/systems/mpi/background.h"
+#include "fairlead/systems/mpi/extras.h"
 #include "fairlead/systems/mpi/process.h"
 #include "fairlead/systems/mpi/windows/windows.h"
 
 namespace fairlead::mpi {
 
 void Process::begin_turn() {
-  if (lock != nullptr) return engine_.take_lock();
+  if (lock != nullptr) {
+    if (!extras_->operation_turn.is_this_threads()) engine_.take_lock();
+    return;
+  }
   engine_.port().enter();
   if (background_ != nullptr && background_->on()) background_->entered();
 }
 
 void Process::end_turn() {
-  if (lock != nullptr) return engine_.give_lock();
+  if (lock != nullptr) {
+    if (!extras_->operation_turn.is_this_threads()) engine_.give_lock();
+    return;
+  }
   const bool is_over = background_ != nullptr && background_->on() && background_->leaving();
   engine_.port().leave();
   if (!is_over) return;

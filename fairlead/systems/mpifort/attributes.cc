@@ -1,7 +1,9 @@
-// Attributes: Fortran's values are integers, which lie in the pointers that C's attributes are.
+// Attributes: Fortran's values are integers, C's are pointers. As the standard has it, C gets the
+// address of what Fortran has set, and Fortran the address that C has set as an integer.
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "fairlead/systems/mpifort/callbacks.h"
@@ -19,8 +21,38 @@ struct KeyState {
   bool old;
 };
 
-void* as_pointer(MPI_Aint value) { return reinterpret_cast<void*>(value); }
-MPI_Aint as_integer(const void* value) { return reinterpret_cast<MPI_Aint>(value); }
+// The values that Fortran has set and that may still be attributes: C's values for them are their
+// addresses. Those under keys of Fortran's go with their attributes. Those under keys of C's stay,
+// as nobody tells when these are deleted; a program sets few such.
+class Values {
+ public:
+  void* add(MPI_Aint value) {
+    auto made = std::make_unique<MPI_Aint>(value);
+    MPI_Aint* const address = made.get();
+    const std::lock_guard hold(mutex_);
+    values_.emplace(address, std::move(made));
+    return address;
+  }
+  // The attribute as Fortran has it.
+  MPI_Aint at(const void* attribute) {
+    const std::lock_guard hold(mutex_);
+    const auto found = values_.find(attribute);
+    return found != values_.end() ? *found->second : reinterpret_cast<MPI_Aint>(attribute);
+  }
+  void remove(const void* attribute) {
+    const std::lock_guard hold(mutex_);
+    values_.erase(attribute);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<const void*, std::unique_ptr<MPI_Aint>> values_;
+};
+
+Values& values() {
+  static Values all;
+  return all;
+}
 
 // Keys live as long as anything has an attribute under them, which the C library alone knows: so
 // they are kept until the program ends. A program makes few.
@@ -39,7 +71,7 @@ int copy_attribute(Handle object, int keyval, void* extra_state, void* value, vo
   int told = number(object);
   int is_copied = 0;
   int error = MPI_SUCCESS;
-  MPI_Aint in = as_integer(value);
+  MPI_Aint in = values().at(value);
   MPI_Aint out = in;
   if (key.old) {
     int narrow_extra = static_cast<int>(key.extra);
@@ -53,7 +85,9 @@ int copy_attribute(Handle object, int keyval, void* extra_state, void* value, vo
                                             &error);
   }
   *flag = is_copied != 0;
-  *static_cast<void**>(copied) = as_pointer(out);
+  if (error == MPI_SUCCESS && is_copied != 0) {
+    *static_cast<void**>(copied) = values().add(out);
+  }
   return error;
 }
 
@@ -62,7 +96,7 @@ int delete_attribute(Handle object, int keyval, void* value, void* extra_state) 
   auto& key = *static_cast<KeyState*>(extra_state);
   int told = number(object);
   int error = MPI_SUCCESS;
-  MPI_Aint wide = as_integer(value);
+  MPI_Aint wide = values().at(value);
   if (key.old) {
     int narrow_extra = static_cast<int>(key.extra);
     int narrow = static_cast<int>(wide);
@@ -70,6 +104,7 @@ int delete_attribute(Handle object, int keyval, void* value, void* extra_state) 
   } else {
     reinterpret_cast<FortranDelete>(key.erase)(&told, &keyval, &wide, &key.extra, &error);
   }
+  if (error == MPI_SUCCESS) values().remove(value);
   return error;
 }
 
@@ -90,8 +125,16 @@ MPI_Aint value_of(int keyval, const void* value) {
     case MPI_WIN_SIZE:
       return *static_cast<const MPI_Aint*>(value);
     default:
-      return as_integer(value);
+      return values().at(value);
   }
+}
+
+template <class Handle, class Set>
+int set_attribute(const int* object, const int* keyval, MPI_Aint value, const Set& set) {
+  void* const attribute = values().add(value);
+  const int error = set(made<Handle>(*object), *keyval, attribute);
+  if (error != MPI_SUCCESS) values().remove(attribute);
+  return error;
 }
 
 template <class Handle, class Integer, class Get>
@@ -119,7 +162,7 @@ extern "C" {
   }                                                                                               \
   FAIRLEAD_MPIFORT_NAMES(void, lower##_create_keyval, (void*, void*, int*, MPI_Aint*, int*))      \
   void pmpi_##lower##_set_attr_(int* object, int* keyval, MPI_Aint* value, int* ierror) {         \
-    tell(ierror, MPI_##Name##_set_attr(made<Type>(*object), *keyval, as_pointer(*value)));        \
+    tell(ierror, set_attribute<Type>(object, keyval, *value, MPI_##Name##_set_attr));             \
   }                                                                                               \
   FAIRLEAD_MPIFORT_NAMES(void, lower##_set_attr, (int*, int*, MPI_Aint*, int*))                   \
   void pmpi_##lower##_get_attr_(int* object, int* keyval, MPI_Aint* value, int* flag,             \
@@ -140,7 +183,7 @@ void pmpi_keyval_create_(void* copy, void* erase, int* keyval, int* extra, int* 
 }
 FAIRLEAD_MPIFORT_NAMES(void, keyval_create, (void*, void*, int*, int*, int*))
 void pmpi_attr_put_(int* comm, int* keyval, int* value, int* ierror) {
-  tell(ierror, MPI_Comm_set_attr(made<MPI_Comm>(*comm), *keyval, as_pointer(*value)));
+  tell(ierror, set_attribute<MPI_Comm>(comm, keyval, *value, MPI_Comm_set_attr));
 }
 FAIRLEAD_MPIFORT_NAMES(void, attr_put, (int*, int*, int*, int*))
 void pmpi_attr_get_(int* comm, int* keyval, int* value, int* flag, int* ierror) {

@@ -61,31 +61,33 @@ int create_handler(void* procedure, int* errhandler, const Create& create) {
   return error;
 }
 
-// What a generalized request's C functions get as their state; its free function ends it.
+// What a generalized request's C functions get as their state; its free function ends it. The
+// procedures get the program's own variable, as with other libraries: programs find there what a
+// procedure has changed, and keep it until the request is freed.
 struct GeneralizedState {
   FortranQuery query;
   FortranFree free;
   FortranCancel cancel;
-  MPI_Aint extra;
+  MPI_Aint* extra;
 };
 
 int query_generalized(void* given, MPI_Status* status) {
   auto& state = *static_cast<GeneralizedState*>(given);
   int error = MPI_SUCCESS;
-  state.query(&state.extra, status, &error);
+  state.query(state.extra, status, &error);
   return error;
 }
 int free_generalized(void* given) {
   const std::unique_ptr<GeneralizedState> state(static_cast<GeneralizedState*>(given));
   int error = MPI_SUCCESS;
-  state->free(&state->extra, &error);
+  state->free(state->extra, &error);
   return error;
 }
 int cancel_generalized(void* given, int complete) {
   auto& state = *static_cast<GeneralizedState*>(given);
   int told = complete != 0;
   int error = MPI_SUCCESS;
-  state.cancel(&state.extra, &told, &error);
+  state.cancel(state.extra, &told, &error);
   return error;
 }
 
@@ -121,7 +123,7 @@ void pmpi_grequest_start_(void* query, void* free, void* cancel, MPI_Aint* extra
                           int* request, int* ierror) {
   auto state = std::make_unique<GeneralizedState>(
       GeneralizedState{reinterpret_cast<FortranQuery>(query), reinterpret_cast<FortranFree>(free),
-                       reinterpret_cast<FortranCancel>(cancel), *extra_state});
+                       reinterpret_cast<FortranCancel>(cancel), extra_state});
   Answer<MPI_Request> answer;
   const int error = MPI_Grequest_start(query_generalized, free_generalized, cancel_generalized,
                                        state.get(), answer.address());

@@ -133,9 +133,9 @@ constexpr Algorithm choose_reduce_scatter(std::uint64_t bytes, int ranks, bool c
   return commutes && pays ? Algorithm::pairwise : Algorithm::reduce_scatter;
 }
 // Gather, and scatter the other way.
-constexpr Algorithm choose_gather(std::uint64_t block, int ranks) {
-  return block == 0 || block > kTreeBlockBytes || ranks < kTreeRanks ? Algorithm::straight
-                                                                     : Algorithm::binomial;
+constexpr Algorithm choose_gather(std::uint64_t block, int ranks, NodeSpread spread) {
+  if (block == 0 || block > kTreeBlockBytes || ranks < kTreeRanks) return Algorithm::straight;
+  return spread.several() ? Algorithm::levels : Algorithm::binomial;
 }
 constexpr Algorithm choose_allgather(std::uint64_t block, int ranks, NodeSpread spread) {
   const std::uint64_t total = block * static_cast<std::uint64_t>(ranks);
@@ -187,7 +187,7 @@ constexpr Algorithm choose(Collective collective, std::uint64_t bytes, const Col
       return choose_allreduce(bytes, at.ranks, at.way, at.commutes, at.spread);
     case Collective::gather:
     case Collective::scatter:
-      return choose_gather(bytes, at.ranks);
+      return choose_gather(bytes, at.ranks, at.spread);
     case Collective::allgather:
       return at.board && enters_board(bytes) ? Algorithm::board
                                              : choose_allgather(bytes, at.ranks, at.spread);

@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <cstring>
-#include <span>
-#include <vector>
 
 #include "fairlead/systems/mpi/collectives/algorithms.h"
 #include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
-#include "fairlead/systems/mpi/collectives/nodes.h"
+#include "fairlead/systems/mpi/collectives/node_blocks.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 
 namespace fairlead::mpi {
@@ -44,56 +42,17 @@ void allgather_bruck(Group& group, void* all, std::uint64_t block) {
   if (rank != 0) group.copy(all, held.data() + bytes(size - rank), bytes(rank));
 }
 
-// The blocks of the nodes from one node on, one after the other.
-class NodesBlocks {
- public:
-  NodesBlocks(const CommNodes& nodes, int first, std::uint64_t block)
-      : nodes_(nodes), first_(first), block_(block), begins_{0} {
-    for (int i = 0; i < nodes.count(); ++i) {
-      begins_.push_back(begins_.back() + members_of(i).size() * block);
-    }
-  }
-  // The members of the i-th of these nodes, and where the bytes of its blocks begin; the i-th with
-  // i the number of nodes is the end.
-  std::span<const Rank> members_of(int i) const {
-    return nodes_.members_of((first_ + i) % nodes_.count());
-  }
-  std::uint64_t begin_of(int i) const { return begins_[static_cast<std::size_t>(i)]; }
-
-  // To where each member's block belongs; blocks that follow each other in both by one copy.
-  template <class Group>
-  void unpack(Group& group, const std::byte* packed, void* all) const {
-    for (int i = 0; i < nodes_.count(); ++i) {
-      const std::span<const Rank> members = members_of(i);
-      const std::byte* from = packed + begin_of(i);
-      for (std::size_t k = 0; k < members.size();) {
-        std::size_t run = 1;
-        while (k + run < members.size() && members[k + run] == members[k] + run) ++run;
-        group.copy(at(all, members[k] * block_), from, run * block_);
-        from += run * block_;
-        k += run;
-      }
-    }
-  }
-
- private:
-  const CommNodes& nodes_;
-  const int first_;
-  const std::uint64_t block_;
-  std::vector<std::uint64_t> begins_;
-};
-
 // The first member of each node takes its node's blocks. Those among themselves go on as Bruck
 // has it: after step k each holds the blocks of the 2^k nodes from its own on. All then go to the
 // members of the node.
 template <class Group>
 void allgather_in_levels(Group& group, const CommNodes& nodes, void* all, std::uint64_t block) {
-  const NodesBlocks blocks(nodes, nodes.own(), block);
+  const NodeBlocks blocks(nodes, nodes.own(), block);
   const int count = nodes.count();
   typename Group::Memory held(group, blocks.begin_of(count));
   Subgroup<Group> here = in_node(group, nodes);
   const std::byte* const own = at(all, static_cast<std::uint64_t>(group.rank()) * block);
-  gather_by_messages(here, own, held.data(), block, 0);
+  gather_flat(here, own, held.data(), block, 0);
   if (nodes.leads()) {
     Subgroup<Group> leaders = among_leaders(group, nodes);
     for (int have = 1; have < count; have *= 2) {
@@ -104,7 +63,7 @@ void allgather_in_levels(Group& group, const CommNodes& nodes, void* all, std::u
     }
   }
   bcast_binomial(here, held.data(), blocks.begin_of(count), 0);
-  blocks.unpack(group, held.data(), all);
+  blocks.unpack(group, 0, count, held.data(), all);
 }
 
 template <class Group>

@@ -5,6 +5,7 @@
 #include "fairlead/systems/mpi/collectives/by_messages.h"
 #include "fairlead/systems/mpi/collectives/by_network.h"
 #include "fairlead/systems/mpi/collectives/direct_call.h"
+#include "fairlead/systems/mpi/collectives/node_tree.h"
 #include "fairlead/systems/mpi/collectives/nodes.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 #include "fairlead/systems/mpi/collectives/tree.h"
@@ -26,9 +27,8 @@ void bcast_split(Group& group, void* buffer, std::uint64_t size, int root) {
     return begin_of(first + count) - begin_of(first);
   };
   if (!tree.is_root()) {
-    const int below = std::min(tree.limit(), tree.size - tree.relative);
     group.receive(tree.parent(), at(buffer, begin_of(tree.relative)),
-                  bytes_of_nodes(tree.relative, below));
+                  bytes_of_nodes(tree.relative, tree.below()));
   }
   for (int step = tree.limit() / 2; step > 0; step /= 2) {
     const int child = tree.relative + step;
@@ -71,15 +71,13 @@ bool meets_first(Process& process, Comm& comm, std::uint64_t size) {
 template <class Group>
 void bcast_in_levels(Group& group, const CommNodes& nodes, void* buffer, std::uint64_t size,
                      int root) {
-  const int root_node = nodes.node_of(root);
-  const bool near_root = nodes.own() == root_node;
-  if (near_root ? group.rank() == root : nodes.leads()) {
-    Subgroup<Group> one_of_each = among_leaders(group, nodes);
-    one_of_each.stand_in(root_node, root);
-    bcast_binomial(one_of_each, buffer, size, root_node);
+  const NodeTree level(nodes, root);
+  if (level.heads()) {
+    Subgroup<Group> heads = level.heads_of(group);
+    bcast_binomial(heads, buffer, size, level.tree.root);
   }
   Subgroup<Group> here = in_node(group, nodes);
-  bcast_binomial(here, buffer, size, near_root ? nodes.place_of(root) : 0);
+  bcast_binomial(here, buffer, size, level.head_place);
 }
 
 template <class Group>

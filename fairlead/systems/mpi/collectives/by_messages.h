@@ -27,8 +27,11 @@ void bcast_binary(Group& group, void* buffer, std::uint64_t size, int root);
 template <class Group>
 void bcast_as_told(Group& group, void* buffer, std::uint64_t size, int root);
 
-// `block` bytes of each to the root. `own` nullptr at the root: its block is in place already.
+// `block` bytes of each to the root, and from the root to each, as if every member had a node of
+// its own. `own` nullptr at the root: its block is in place already.
 template <class Group>
-void gather_by_messages(Group& group, const void* own, void* all, std::uint64_t block, int root);
+void gather_flat(Group& group, const void* own, void* all, std::uint64_t block, int root);
+template <class Group>
+void scatter_flat(Group& group, const void* all, void* own, std::uint64_t block, int root);
 
 }  // namespace fairlead::mpi

@@ -9,8 +9,11 @@ namespace fairlead::mpi {
 // binomial trees, of recursive doubling, of Bruck's allgather and of dissemination; the algorithms
 // of long messages stay. bench/node_collectives.c, 16 ranks on 4 nodes of myrinet-p3, of the flat
 // times: barrier 0.61, allreduce of 8 bytes to 8 KiB 0.44 to 0.68, allgather of 1 KiB together
-// 0.71, reduce 0.71 to 1; but where rings serve, allreduce of 32 KiB 1.9, allgather of 8 KiB 1.25,
-// and broadcast of 128 KiB 1.3.
+// 0.71, reduce 0.71 to 1, gather and scatter of 128 bytes together 0.62 and 0.52 where ranks are
+// dealt out to the nodes (1 where they are in order); but where rings serve, allreduce of 32
+// KiB 1.9, allgather of 8 KiB 1.25, and broadcast of 128 KiB 1.3. All-to-alls have no levels:
+// blocks of 8 bytes would take 0.67 of the flat time, of 64 bytes 1.15, and on generic-hca all
+// sizes twice the time.
 
 // Bcast: a binomial tree sends the whole message log2(P) times one after the other; splitting it
 // (scatter, then ring allgather) moves it about twice, in P + log2(P) steps.

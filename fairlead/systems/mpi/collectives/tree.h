@@ -22,6 +22,9 @@ struct Tree {
     return step < size - relative - step ? step : size - relative - step;
   }
 
+  // This rank and all below it.
+  int below() const { return limit() < size - relative ? limit() : size - relative; }
+
   const int size;
   const int root;
   const int relative;

@@ -1,9 +1,13 @@
+// How operations of the program (user_operation.h) work on operands.
 #include "fairlead/systems/mpi/user_operation.h"
 
 #include <algorithm>
 #include <climits>
 #include <cstring>
 #include <vector>
+
+#include "fairlead/systems/mpi/extras.h"
+#include "fairlead/systems/mpi/process.h"
 
 namespace fairlead::mpi {
 namespace {
@@ -27,6 +31,9 @@ void UserOperation::combine(const UserElements& elements, const void* lower, con
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(at) -
                                    static_cast<std::uintptr_t>(elements.shift));
   };
+  Process* const process = Process::current();
+  const bool shared = process != nullptr && process->lock != nullptr;
+  const OperationTurn::Within turn(shared ? &process->extras().operation_turn : nullptr);
   std::vector<std::byte> aside(higher == out ? 0 : std::min(count, piece_max) * element);
   for (std::size_t done = 0; done < count;) {
     const std::size_t piece = std::min(count - done, piece_max);
