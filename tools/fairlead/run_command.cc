@@ -112,7 +112,9 @@ Result<void> set_rank_options(const RunArguments& arguments, run::LaunchOptions&
   if (arguments.patience >= 0) {
     launch.environment.push_back(fmt::format("{}={}", run::kPatienceVariable, arguments.patience));
   }
-  if (real && !arguments.stats.empty()) {
+  if (!arguments.stats.empty()) {
+    // Modelled ranks look at this process's environment, or get it.
+    setenv(mpi::CopyChoice::kReportVariable, "1", 1);
     launch.environment.push_back(fmt::format("{}=1", mpi::CopyChoice::kReportVariable));
   }
   return {};
