@@ -113,9 +113,9 @@ Result<void> set_rank_options(const RunArguments& arguments, run::LaunchOptions&
     launch.environment.push_back(fmt::format("{}={}", run::kPatienceVariable, arguments.patience));
   }
   if (!arguments.stats.empty()) {
-    // Modelled ranks look at this process's environment, or get it.
+    // Modelled ranks look at this process's environment, or inherit it.
     setenv(mpi::CopyChoice::kReportVariable, "1", 1);
-    launch.environment.push_back(fmt::format("{}=1", mpi::CopyChoice::kReportVariable));
+    if (real) launch.environment.push_back(fmt::format("{}=1", mpi::CopyChoice::kReportVariable));
   }
   return {};
 }
