@@ -31,8 +31,8 @@ TEST_P(NodeMemoryTest, RanksOfANodeShareWhatOneOfThemAllocated) {
   ASSERT_NE(made, nullptr);
   EXPECT_EQ(there->counts().made, 1u);
   std::vector<std::uint64_t> own(16);
-  // Expect: who shares memory knows what of it others reach
-  const bool can = here->shares(1);
+  // Expect: who has memory for others of its node knows what of it they reach
+  const bool can = there->shares(1);
   EXPECT_EQ(there->holds(made, 8192), can);
   EXPECT_EQ(there->holds(made + 8000, 192), can);
   EXPECT_FALSE(there->holds(own.data(), 128));
