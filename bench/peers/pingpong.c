@@ -1,4 +1,5 @@
-/* Half round trip of two ranks, 8 bytes to 4 MiB, buffers reused. */
+/* Half round trip of two ranks, 8 bytes to 4 MiB, buffers reused; with an argument they are
+ * MPI_Alloc_mem's. */
 #include "bench/peers/figure.h"
 
 static double round_trips(int rank, char* buffer, int bytes, long count) {
@@ -20,7 +21,13 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  char* buffer = make_buffer(4 << 20);
+  char* buffer = NULL;
+  if (argc > 1) {
+    MPI_Alloc_mem(4 << 20, MPI_INFO_NULL, &buffer);
+    memset(buffer, 1, 4 << 20);
+  } else {
+    buffer = make_buffer(4 << 20);
+  }
   for (size_t s = 0; s < sizeof kSizes / sizeof kSizes[0]; ++s) {
     const long tried = 20;
     round_trips(rank, buffer, kSizes[s], tried);
@@ -29,7 +36,11 @@ int main(int argc, char** argv) {
     elapsed = round_trips(rank, buffer, kSizes[s], count);
     if (rank == 0) print_figure("latency", kSizes[s], elapsed / (double)count / 2 * 1e6, "us");
   }
-  free(buffer);
+  if (argc > 1) {
+    MPI_Free_mem(buffer);
+  } else {
+    free(buffer);
+  }
   MPI_Finalize();
   return 0;
 }

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """MPI by stores, the half round trip of two ranks (pingpong.c) in turn, medians of rounds' ratios:
 the rsm device forced on shared memory beside the direct device, that with single copies turned off,
-and the peers; and, with --nodes, one file as the memory of two nodes (network namespaces) beside
-shared memory of one and MPICH's tcp between the two. --nodes needs root and iproute2.
+and the peers; and, with --nodes, one file as the memory of two nodes (network namespaces), with
+buffers of the program's own and of MPI_Alloc_mem ("given memory"), beside shared memory of one
+node, the same without single copies ("two copies"), and MPICH's tcp between the two. --nodes needs
+root and iproute2.
 
   bench/peers/stores.py --rounds 7
   bench/peers/stores.py --rounds 7 --nodes
@@ -23,6 +25,7 @@ LARGE = ("latency", 1 << 20)
 DEVICE_BARS = (("rsm", SMALL, "direct", 1.3), ("rsm", SMALL, "best peer", 0.8),
                ("rsm", LARGE, "no single copy", 1 / 0.9))
 NODES_BARS = (("memory", SMALL, "direct", 1.1), ("memory", LARGE, "direct", 1.1),
+              ("memory", LARGE, "two copies", 1.1), ("given memory", LARGE, "direct", 1.1),
               ("memory", SMALL, "tcp", 0.2))
 
 
@@ -46,8 +49,11 @@ def nodes_sides(build, folder):
     program = str(folder / "pingpong.fairlead")
     ours = [str(build / "bin/fairlead"), "run"]
     places = ",".join(f"{name}:1" for name in nodes.NAMES)
+    pool = ours + ["--nodes", places, "--memory", str(folder / "memory"), program]
     return {"direct": (ours + ["-n", "2", program], {}),
-            "memory": (ours + ["--nodes", places, "--memory", str(folder / "memory"), program], {}),
+            "two copies": (ours + ["-n", "2", program], {"FAIRLEAD_SINGLE_COPY": "never"}),
+            "memory": (pool, {}),
+            "given memory": (pool + ["alloc_mem"], {}),
             "tcp": (table["mpich"][0], {})}
 
 

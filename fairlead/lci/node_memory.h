@@ -26,6 +26,10 @@ class NodeMemory {
   // withdraw(mine); `owner` does not withdraw `theirs` before.
   virtual void* share(SegId mine, Rank owner, SegId theirs, std::size_t size) = 0;
 
+  // Whether these bytes lie in memory of this rank's that the processors of ranks it shares() with
+  // reach, once they are exposed: what allocate() and make_shared() gave does.
+  virtual bool holds(const void* at, std::size_t size) = 0;
+
   // Segments that this rank has made and shared so far.
   struct Counts {
     std::uint64_t made = 0;

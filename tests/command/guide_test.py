@@ -1,6 +1,6 @@
 """The user guide's program compiles, each command of its sh blocks runs as written, and what the
 guide shows as printed is what the commands print: virtual times to the last digit, wall times by
-their form."""
+their form. So do the console examples of the manuals of parts."""
 import json
 import re
 import subprocess
@@ -56,6 +56,19 @@ def commands_of(blocks):
     return found
 
 
+def examples_of(blocks):
+    """As commands_of, of a part's manual: all commands of its console blocks, those that show
+    nothing as well, but for what stands for a program of the reader's."""
+    found = []
+    for kind, _, text in blocks:
+        for line in text.splitlines() if kind == "console" else []:
+            if line.startswith("$ "):
+                found.append((line[2:], []))
+            else:
+                found[-1][1].append(line)
+    return [(command, shown) for command, shown in found if "./program" not in command]
+
+
 def without(blocks, word):
     """Leaves out the sh blocks that have `word`, and what they print."""
     kept, leaving = [], False
@@ -95,6 +108,28 @@ class Guide(unittest.TestCase):
                 lost = missing(shown, printed, command)
                 self.assertIsNone(lost, f"{command}\nshown: {lost}\nprinted:\n{printed}")
 
+    def test_manuals_of_parts(self):
+        files = {name: text for _, name, text in
+                 BLOCK.findall((SOURCE / "docs/user-guide.md").read_text()) if name}
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "ring.c").write_text(files["ring.c"])
+            examples = [("fairlead-mpicc -O2 ring.c -o ring", [])]
+            for part, worlds in (("rsm.md", ("--on firelink", "--on udp", "--on cxl-pool")),
+                                 ("sisci.md", ("--on generic-hca",))):
+                found = examples_of(BLOCK.findall((SOURCE / "docs" / part).read_text()))
+                # Expect: both worlds are shown.
+                for world in worlds:
+                    self.assertTrue(any(world in command for command, _ in found), part)
+                self.assertTrue(any("--on" not in command for command, _ in found), part)
+                examples += found
+            for command, shown in examples:
+                done = subprocess.run(command, shell=True, cwd=folder, env=environment(),
+                                      capture_output=True, text=True, timeout=600, check=False)
+                # Expect: they do what they are shown to do.
+                self.assertEqual(done.returncode, 0, f"{command}\n{done.stderr}")
+                lost = missing(shown, done.stdout + done.stderr, command)
+                self.assertIsNone(lost, f"{command}\nshown: {lost}\nprinted:\n{done.stdout}")
+
     def test_shown_lines(self):
         run = "fairlead run -n 2 ./a"
         self.assertIsNone(missing(["took 7.4 us by it"], "x\ntook 1.2e+03 us by it\n", run))
@@ -109,6 +144,9 @@ class Guide(unittest.TestCase):
         self.assertEqual(commands_of([("sh", "", "one\ntwo\n"), ("text", "", "x\n"),
                                       ("console", "", "$ no\n"), ("console", "", "$ yes\ny\n")]),
                          [("one", []), ("two", ["x"]), ("yes", ["y"])])
+        self.assertEqual(examples_of([("sh", "", "no\n"), ("console", "", "$ one\n$ two\nx\n"),
+                                      ("console", "", "$ three ./program\ny\n")]),
+                         [("one", []), ("two", ["x"])])
 
 
 # Sums until so many seconds have passed, and looks at the clock each time.

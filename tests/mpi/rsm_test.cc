@@ -224,15 +224,26 @@ TEST(RsmDeviceAreas, ThereIsOneForEachSenderAndHost) {
 // Where processes share memory, the first receiver may be slow to answer: there may be more areas
 // then, but as many receivers as connections. Where they share none each has its own.
 TEST(RsmDeviceAreas, EveryReceiverHasOneOrTakesPart) {
+  constexpr int kNoneShared = 3;  // by a rank's exit
   for (const char* world : {"rsmshm", "rsmloop", "rsmudp"}) {
-    run_ranks(world, 4, [&](int rank, int size) {
-      bool good = greet_all(rank, size);
-      const auto [made, shared] = areas();
-      good &= MPI_TEST_CHECK(made + shared == 4 * 3, rank, made);
-      const bool can = lci::node_memory_of(run::current()->port())->shares(rank == 0 ? 1 : 0);
-      good &= MPI_TEST_CHECK(can ? shared > 0 : shared == 0, rank, shared);
-      return good;
-    });
+    int code = kNoneShared;
+    // A machine that is busy may make all first receivers slow.
+    for (int job = 0; job < 20 && code == kNoneShared; ++job) {
+      const auto body = [] {
+        bool is_missed = false;
+        const int wrong = run_between([&](int rank, int size) {
+          bool good = greet_all(rank, size);
+          const auto [made, shared] = areas();
+          good &= MPI_TEST_CHECK(made + shared == 4 * 3, rank, made);
+          const bool can = lci::node_memory_of(run::current()->port())->shares(rank == 0 ? 1 : 0);
+          is_missed = can && shared == 0;
+          return good & MPI_TEST_CHECK(can || shared == 0, rank, shared);
+        });
+        return wrong == 0 && is_missed ? kNoneShared : wrong;
+      };
+      code = run_bare(world, 4, body).exit_code;
+    }
+    EXPECT_EQ(code, 0) << world;
   }
 }
 

@@ -1,6 +1,7 @@
 """MPI by stores on modelled machines: what its tunables do to its rates, and how it prints them."""
 import json
 import os
+import re
 import subprocess
 import unittest
 from pathlib import Path
@@ -47,6 +48,23 @@ class StoreDevices(unittest.TestCase):
         for line in ("MPI_RSM_NUMPOSTBOX=128", "MPI_SHM_NUMPOSTBOX=16",
                      "MPI_RSM_SBPOOLSIZE is not set", "MPI_POLLALL=1"):
             self.assertEqual(done.stderr.splitlines().count(line), 1, done.stderr)
+
+    def test_areas_are_counted(self):
+        for options, made, parts in (
+                # Expect: an area for each sender and host that it sends to, its own among them, in
+                # which all others there take part
+                (("--on", "firelink", "--ranks-per-node", "2", "--body", "fiber"), 6 * 3, 6 * 2),
+                (("--on", "firelink", "--ranks-per-node", "2", "--body", "process"), 6 * 3, 6 * 2),
+                (("--on", "udp"), 6 * 5, 0)):
+            done = run("-n", "6", *options, "--mpi-device", "rsm", "--stats",
+                       str(BIN / "collbench"), "--call", "alltoall", "--bytes", "64")
+            found = re.findall(r"^rank (\d): areas that peers store messages in: (\d+) made, "
+                               r"(\d+) KiB at most; part in (\d+)$", done.stderr, re.MULTILINE)
+            self.assertEqual(sorted(int(rank) for rank, *_ in found), list(range(6)), done.stderr)
+            self.assertEqual(sum(int(number) for _, number, _, _ in found), made, done.stderr)
+            self.assertEqual(sum(int(number) for *_, number in found), parts, done.stderr)
+            self.assertGreater(min(int(size) for _, number, size, _ in found if number != "0"),
+                               255)
 
     def test_memory_pool(self):
         # Expect: short messages gain by a pool, long ones by adapters that move them

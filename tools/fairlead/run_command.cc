@@ -112,8 +112,10 @@ Result<void> set_rank_options(const RunArguments& arguments, run::LaunchOptions&
   if (arguments.patience >= 0) {
     launch.environment.push_back(fmt::format("{}={}", run::kPatienceVariable, arguments.patience));
   }
-  if (real && !arguments.stats.empty()) {
-    launch.environment.push_back(fmt::format("{}=1", mpi::CopyChoice::kReportVariable));
+  if (!arguments.stats.empty()) {
+    // Modelled ranks look at this process's environment, or inherit it.
+    setenv(mpi::CopyChoice::kReportVariable, "1", 1);
+    if (real) launch.environment.push_back(fmt::format("{}=1", mpi::CopyChoice::kReportVariable));
   }
   return {};
 }

@@ -259,6 +259,9 @@ class WakingPort final : public Port, public NodeMemoryPort, private NodeMemory 
   void* share(SegId mine, Rank owner, SegId theirs, std::size_t size) override {
     return in_turn([&] { return node_memory_of(inner_)->share(mine, owner, theirs, size); });
   }
+  bool holds(const void* at, std::size_t size) override {
+    return in_turn([&] { return node_memory_of(inner_)->holds(at, size); });
+  }
   Counts counts() override {
     return in_turn([&] { return node_memory_of(inner_)->counts(); });
   }

@@ -254,6 +254,7 @@ class DirectPort final : public Port,
   bool shares(Rank rank) override { return memory_.shares(rank); }
   void* make_shared(SegId segment, std::size_t size) override;
   void* share(SegId mine, Rank owner, SegId theirs, std::size_t size) override;
+  bool holds(const void* at, std::size_t size) override;
   Counts counts() override { return shared_; }
 
   bool work_waits() const {

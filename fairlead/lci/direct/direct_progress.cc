@@ -266,6 +266,14 @@ void* DirectPort::make_shared(SegId segment, std::size_t size) {
   return memory;
 }
 
+bool DirectPort::holds(const void* at, std::size_t size) {
+  if (!memory_.shares(self_)) return false;
+  const std::span<std::byte> region = memory_.own().region();
+  const auto* const begin = static_cast<const std::byte*>(at);
+  return begin >= region.data() && begin < region.data() + region.size() &&
+         size <= static_cast<std::size_t>(region.data() + region.size() - begin);
+}
+
 void* DirectPort::share(SegId mine, Rank owner, SegId theirs, std::size_t size) {
   void* const memory = memory_.share(mine, owner, theirs, size);
   if (memory == nullptr) return nullptr;

@@ -31,6 +31,13 @@ TEST_P(NodeMemoryTest, RanksOfANodeShareWhatOneOfThemAllocated) {
   ASSERT_NE(made, nullptr);
   EXPECT_EQ(there->counts().made, 1u);
   std::vector<std::uint64_t> own(16);
+  // Expect: who has memory for others of its node knows what of it they reach
+  const bool can = there->shares(1);
+  EXPECT_EQ(there->holds(made, 8192), can);
+  EXPECT_EQ(there->holds(made + 8000, 192), can);
+  EXPECT_FALSE(there->holds(own.data(), 128));
+  EXPECT_FALSE(there->holds(made, std::size_t{1} << 50));
+  EXPECT_FALSE(here->holds(nullptr, 1));
   ASSERT_EQ(port(1).expose(2, own.data(), 128, kRead | kWrite, nullptr, {}), Post::done);
   // Expect: no memory that is not there, is too small, is no node's, or whose name is taken
   EXPECT_EQ(here->share(7, 1, 3, 64), nullptr);

@@ -4,6 +4,7 @@
 
 #include "fairlead/systems/mpi/call.h"
 #include "fairlead/systems/mpi/calls.h"
+#include "fairlead/systems/mpi/extras.h"
 
 namespace fairlead::mpi::api {
 
@@ -25,14 +26,15 @@ int get_address(const void* location, MPI_Aint* address) {
   return MPI_SUCCESS;
 }
 
-// In whole cache lines, so that copies are aligned.
+// Where messages gain by it, in the job's memory. In whole cache lines, so that copies are aligned.
 int alloc_mem(MPI_Aint size, MPI_Info, void* baseptr) {
   constexpr std::size_t kLine = 64;
   const Call call("MPI_Alloc_mem");
   if (size < 0) return call.fail(nullptr, MPI_ERR_SIZE, fmt::format("size is {}", size));
   if (const int error = call.check_output(nullptr, baseptr, "baseptr")) return error;
   const auto lines = (static_cast<std::size_t>(size) + kLine - 1) / kLine + (size == 0 ? 1 : 0);
-  void* const memory = std::aligned_alloc(kLine, lines * kLine);
+  void* memory = call.process().extras().memory.allocate(call.engine().port(), lines * kLine);
+  if (memory == nullptr) memory = std::aligned_alloc(kLine, lines * kLine);
   if (memory == nullptr) {
     return call.fail(nullptr, MPI_ERR_NO_MEM, fmt::format("{} bytes are too much", size));
   }
@@ -42,7 +44,10 @@ int alloc_mem(MPI_Aint size, MPI_Info, void* baseptr) {
 
 int free_mem(void* base) {
   const Call call("MPI_Free_mem");
-  std::free(base);
+  Process& process = call.process();
+  const bool is_ours =
+      process.has_extras() && process.extras().memory.free(call.engine().port(), base);
+  if (!is_ours) std::free(base);
   return MPI_SUCCESS;
 }
 

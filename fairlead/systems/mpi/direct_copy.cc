@@ -6,6 +6,7 @@
 
 #include "fairlead/systems/mpi/direct.h"
 #include "fairlead/systems/mpi/engine.h"
+#include "fairlead/systems/mpi/job_memory.h"
 
 namespace fairlead::mpi {
 namespace {
@@ -35,7 +36,10 @@ bool Direct::expose(Request& send) {
   const std::uint64_t path = port_.caps(send.envelope.peer).flags;
   const bool network_copies =
       (path & lci::kRemoteCopy) != 0 && send.size >= lci::kRemoteCopyBytesMin;
-  if ((path & lci::kSingleCopy) == 0 && !network_copies) return false;
+  if ((path & lci::kSingleCopy) == 0 && !network_copies &&
+      !is_in_reach(port_, send.envelope.peer, send.from, send.size)) {
+    return false;
+  }
   send.segment = kSendSegmentBase + next_segment_++ % kSendSegments;
   const Rank reader[] = {send.envelope.peer};
   // Only read through; the port takes a plain pointer because segments may also be written.
@@ -56,7 +60,9 @@ void Direct::start_copy(Request& receive, const Offer& offer) {
 bool Direct::ask_for_help(Request& receive) {
   const Rank peer = receive.envelope.peer;
   const std::uint64_t wanted = wanted_of(receive);
-  if ((port_.caps(peer).flags & lci::kMappable) == 0 || wanted <= chunk_bytes(wanted)) return false;
+  const std::uint64_t path = port_.caps(peer).flags;
+  if ((path & lci::kMappable) == 0 || wanted <= chunk_bytes(wanted)) return false;
+  if ((path & lci::kSingleCopy) == 0 && !is_in_reach(port_, peer, receive.to, wanted)) return false;
   const std::optional<Claim> claim = claims_.take(port_);
   if (!claim.has_value()) return false;
   const Rank writer[] = {peer};

@@ -6,6 +6,7 @@
 
 #include "fairlead/systems/mpi/buffered.h"
 #include "fairlead/systems/mpi/collectives/schedule_steps.h"
+#include "fairlead/systems/mpi/job_memory.h"
 #include "fairlead/systems/mpi/objects.h"
 #include "fairlead/systems/mpi/operation_turn.h"
 #include "fairlead/systems/mpi/request.h"
@@ -24,6 +25,7 @@ struct Matched : Object {
 struct Extras {
   Objects<Matched> matched;
   SendBuffers buffers;
+  JobMemory memory;
   // Given up by the program while they were under way (task.h).
   std::vector<Request*> given_up;
   // Schedules that are over leave their memory for the next.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -171,9 +173,25 @@ rsm::Place RsmDevice::place_for(Rank sender, const rsm::Protocol& how, std::uint
   return {port_.self(), 1, 0, static_cast<std::byte*>(at), alone};
 }
 
+// For --stats.
+void RsmDevice::report_areas() const {
+  if (std::getenv(CopyChoice::kReportVariable) == nullptr || incoming_.empty()) return;
+  std::uint64_t made = 0;
+  std::uint64_t bytes = 0;
+  for (const Incoming* const in : incoming_) {
+    if (in->place.owner != port_.self()) continue;
+    ++made;
+    bytes += in->place.area.bytes();
+  }
+  fmt::print(stderr,
+             "rank {}: areas that peers store messages in: {} made, {} KiB at most; part in {}\n",
+             port_.self(), made, bytes / 1024, incoming_.size() - made);
+}
+
 // Nobody who made an area leaves before those who take part in it: its memory may be used for
 // something else then.
 void RsmDevice::leave_areas() {
+  report_areas();
   for (const Incoming* const in : incoming_) {
     if (in->place.owner == port_.self()) continue;
     (void)port_.withdraw(rsm_area(in->from));

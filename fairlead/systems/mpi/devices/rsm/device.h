@@ -132,6 +132,7 @@ class RsmDevice final : public Device {
   rsm::Place place_for(Rank sender, const rsm::Protocol& how, std::uint32_t owner);
   void know_this_host();
   void leave_areas();
+  void report_areas() const;
 
   // send.cc
   Outgoing* connected(Rank to);
