@@ -50,6 +50,23 @@ TEST_P(ObjectsOfMpi, GroupsBecomeCommunicators) {
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &n);
     good &= MPI_TEST_CHECK(n >= 1 && n <= size, rank, n);
+    // Expect: the guided kinds know the same part under the name that the standard gives it.
+    MPI_Info kind = MPI_INFO_NULL;
+    MPI_Info_create(&kind);
+    for (const int guided : {MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_RESOURCE_GUIDED}) {
+      for (const char* const type : {"mpi_shared_memory", "hwloc://Core"}) {
+        const bool known = std::string(type) == "mpi_shared_memory";
+        MPI_Info_set(kind, "mpi_hw_resource_type", type);
+        MPI_Comm part = MPI_COMM_WORLD;
+        MPI_Comm_split_type(MPI_COMM_WORLD, guided, 0, kind, &part);
+        good &= MPI_TEST_CHECK((part != MPI_COMM_NULL) == known, rank, guided);
+        if (part == MPI_COMM_NULL) continue;
+        MPI_Comm_compare(node, part, &answer);
+        good &= MPI_TEST_CHECK(answer == MPI_CONGRUENT, rank, answer);
+        MPI_Comm_free(&part);
+      }
+    }
+    MPI_Info_free(&kind);
     char name[MPI_MAX_OBJECT_NAME];
     MPI_Comm_get_name(copy, name, &n);
     good &= MPI_TEST_CHECK(n == 0, rank, n);
@@ -455,6 +472,27 @@ TEST_P(ObjectsOfMpi, SomeRequestsAreDone) {
     int n = 7, flag = 7, index = 7;
     MPI_Testany(1, requests + kMessages, &index, &flag, statuses);
     bool good = MPI_TEST_CHECK(flag == 1 && index == MPI_UNDEFINED, rank, index);
+    // Expect: where there is nothing to be done, the standard's empty status, error and all.
+    const auto is_empty = [&](auto&& call) {
+      MPI_Status& status = statuses[0];
+      status.MPI_ERROR = MPI_ERR_OTHER;
+      status.MPI_SOURCE = status.MPI_TAG = 1;
+      call(&status);
+      return status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG &&
+             status.MPI_ERROR == MPI_SUCCESS;
+    };
+    MPI_Request none = MPI_REQUEST_NULL;
+    MPI_Request inactive = MPI_REQUEST_NULL;
+    MPI_Send_init(&n, 1, MPI_INT, other, 9, MPI_COMM_WORLD, &inactive);
+    for (MPI_Request* each : {&none, &inactive}) {
+      const bool all = is_empty([&](MPI_Status* at) { MPI_Wait(each, at); }) &&
+                       is_empty([&](MPI_Status* at) { MPI_Test(each, &flag, at); }) &&
+                       is_empty([&](MPI_Status* at) { MPI_Waitany(1, each, &index, at); }) &&
+                       is_empty([&](MPI_Status* at) { MPI_Testany(1, each, &index, &flag, at); }) &&
+                       is_empty([&](MPI_Status* at) { MPI_Request_get_status(*each, &flag, at); });
+      good &= MPI_TEST_CHECK(all, rank, each == &none);
+    }
+    MPI_Request_free(&inactive);
     MPI_Testsome(1, requests + kMessages, &n, indices, statuses);
     good &= MPI_TEST_CHECK(n == MPI_UNDEFINED, rank, n);
     MPI_Barrier(MPI_COMM_WORLD);

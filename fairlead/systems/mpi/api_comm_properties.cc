@@ -80,6 +80,20 @@ int comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   return made.error;
 }
 
+namespace {
+
+// No part of a node is known here: who asks for one gets none. `info` may be nullptr.
+bool asks_for_node(int split_type, const Info* info) {
+  if (split_type == MPI_COMM_TYPE_SHARED) return true;
+  const bool guided =
+      split_type == MPI_COMM_TYPE_HW_GUIDED || split_type == MPI_COMM_TYPE_RESOURCE_GUIDED;
+  if (!guided || info == nullptr) return false;
+  const std::string* const type = info->find("mpi_hw_resource_type");
+  return type != nullptr && (*type == "mpi_shared_memory" || *type == "hwloc://Machine");
+}
+
+}  // namespace
+
 int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
   const Call call("MPI_Comm_split_type");
   Comm* const parent = call.process().find(comm);
@@ -87,14 +101,13 @@ int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_C
   if (const int error = check_no_intercomm(call, *parent)) return error;
   if (const int error = check_info(call, parent, info)) return error;
   if (const int error = call.check_output(parent, newcomm, "newcomm")) return error;
-  // No part of a node is known here: who asks for one gets none.
   const bool known =
       split_type == MPI_COMM_TYPE_SHARED || split_type == MPI_COMM_TYPE_HW_UNGUIDED ||
       split_type == MPI_COMM_TYPE_HW_GUIDED || split_type == MPI_COMM_TYPE_RESOURCE_GUIDED;
   if (!known && split_type != MPI_UNDEFINED) {
     return call.fail(parent, MPI_ERR_ARG, fmt::format("split_type is {}", split_type));
   }
-  const int color = split_type == MPI_COMM_TYPE_SHARED
+  const int color = asks_for_node(split_type, Objects<Info>::find(info))
                         ? static_cast<int>(call.process().context().node_of(call.engine().self()))
                         : MPI_UNDEFINED;
   const MadeComm made = split_comm(call, *parent, CollectiveKind::comm_split_type, color, key,

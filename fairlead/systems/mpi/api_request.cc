@@ -49,7 +49,7 @@ int without_cancelled(int error) { return error == kCancelled ? MPI_SUCCESS : er
 // Frees a done request and fills the status; returns its error without raising it.
 int complete(const Call& call, MPI_Request* handle, MPI_Status* status) {
   if (*handle == MPI_REQUEST_NULL) {
-    set_empty(status, MPI_ANY_SOURCE);
+    set_nothing(status);
     return MPI_SUCCESS;
   }
   Request* request = object_of(*handle);
@@ -182,7 +182,7 @@ Search search(std::span<const MPI_Request> handles) {
 // The status of a request that stays.
 void read_status(const Call& call, MPI_Request handle, MPI_Status* status) {
   if (status == MPI_STATUS_IGNORE) return;
-  if (inactive(handle)) return set_empty(status, MPI_ANY_SOURCE);
+  if (inactive(handle)) return set_nothing(status);
   call.process().fill_status(*object_of(handle), *status);
   if (object_of(handle)->task != nullptr) (void)object_of(handle)->task->tell(call, *status);
 }
@@ -229,7 +229,7 @@ int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* s
     }
     if (!found.any) {
       *indx = MPI_UNDEFINED;
-      set_empty(status, MPI_ANY_SOURCE);
+      set_nothing(status);
       return MPI_SUCCESS;
     }
     call.engine().wait_for_change(call.name());
@@ -274,7 +274,7 @@ int testany(int count, MPI_Request array_of_requests[], int* indx, int* flag, MP
   if (found.done != MPI_UNDEFINED) {
     return complete_one(call, &array_of_requests[found.done], status);
   }
-  if (!found.any) set_empty(status, MPI_ANY_SOURCE);
+  if (!found.any) set_nothing(status);
   return MPI_SUCCESS;
 }
 
@@ -313,7 +313,7 @@ int request_get_status_any(int count, const MPI_Request array_of_requests[], int
   if (found.done != MPI_UNDEFINED) {
     read_status(call, handles[static_cast<std::size_t>(found.done)], status);
   } else if (!found.any) {
-    set_empty(status, MPI_ANY_SOURCE);
+    set_nothing(status);
   }
   return MPI_SUCCESS;
 }

@@ -98,7 +98,7 @@ int do_accumulate(const Call& call, const OwnBuffer& origin, const OwnBuffer* re
     const OwnBuffer* const own = reads ? nullptr : &origin;
     MPI_Datatype basic = target.type;
     if (const int error = agree_on_basic(call, window, target, own, result, &basic)) return error;
-    if (const int error = check_operation(call, window, op, basic)) return error;
+    if (const int error = check_operation(call, window, op, basic, target.count)) return error;
     const ElementForm form = ElementForm::of(basic);
     Place place = check_access(call, window, target, own, result, form.spacing - form.packed);
     if (place.nothing) return place.error;

@@ -50,6 +50,9 @@ class Task {
 // raised.
 int end_task(const Call& call, MPI_Request* handle, MPI_Status* status);
 
+// The standard's empty status: of a request that is null or inactive. May be ignored.
+void set_nothing(MPI_Status* status);
+
 // The program gives the request up (MPI_Request_free): what is under way goes on and is deleted
 // when it is done.
 void give_up(const Call& call, Request& request);

@@ -191,7 +191,8 @@ Place check_access(const Call& call, Window& window, const Target& target, const
   return find_place(call, window, target, peer, packed, behind);
 }
 
-int check_operation(const Call& call, Window& window, MPI_Op op, MPI_Datatype type) {
+int check_operation(const Call& call, Window& window, MPI_Op op, MPI_Datatype type,
+                    MPI_Count count) {
   if (op == MPI_REPLACE || op == MPI_NO_OP) return MPI_SUCCESS;
   const char* const name = operation_name(op);
   if (name == nullptr) {
@@ -199,7 +200,8 @@ int check_operation(const Call& call, Window& window, MPI_Op op, MPI_Datatype ty
         call, window, MPI_ERR_OP,
         op == MPI_OP_NULL ? "op is MPI_OP_NULL" : "op is no predefined operation, as windows need");
   }
-  if (find_type(type) == nullptr || find_combine(op, type) != nullptr) return MPI_SUCCESS;
+  if (count == 0 || find_type(type) == nullptr || find_combine(op, type) != nullptr)
+    return MPI_SUCCESS;
   return fail_on(call, window, MPI_ERR_OP,
                  fmt::format("{} is not defined on {}", name, find_type(type)->name));
 }

@@ -53,8 +53,10 @@ int check_target(const Call& call, Window& window, int rank);
 // are the access's, too.
 Place check_access(const Call& call, Window& window, const Target& target, const OwnBuffer* own,
                    const OwnBuffer* result, std::uint64_t behind = 0);
-// An operation of accumulate calls, or an error raised. `type` is predefined.
-int check_operation(const Call& call, Window& window, MPI_Op op, MPI_Datatype type);
+// An operation of accumulate calls, or an error raised. `type` is predefined; where there are no
+// elements, other libraries let every type pass.
+int check_operation(const Call& call, Window& window, MPI_Op op, MPI_Datatype type,
+                    MPI_Count count);
 // The data of a buffer that was checked.
 Data data_of(const OwnBuffer& buffer);
 
