@@ -1,10 +1,11 @@
 /* SHMEM and MPI in one program: each set up before the other, both at work at the same time on the
  * same ranks, and either ended first. argv[1]: "mpi-first" or "shmem-first". */
-#include <mpi.h>
-#include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fairlead/systems/mpi/mpi.h"
+#include "fairlead/systems/shmem/shmem.h"
 
 enum { kTurns = 20, kLong = 20000 };
 
