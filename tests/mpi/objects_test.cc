@@ -397,6 +397,38 @@ TEST_P(ObjectsOfMpi, ErrorHandlersOfTheProgramAreCalled) {
   });
 }
 
+// From the last on (MPI 4.1, section 9.5): the string, the code, the class.
+TEST_P(ObjectsOfMpi, ErrorCodesThatAreRemoved) {
+  each_rank([](int rank) {
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int error_class = 0, code = 0, length = -1;
+    char text[MPI_MAX_ERROR_STRING] = "?";
+    MPI_Add_error_class(&error_class);
+    MPI_Add_error_code(error_class, &code);
+    MPI_Add_error_string(error_class, "");  // a blank one is one
+    MPI_Add_error_string(code, "the code");
+    bool good = MPI_TEST_CHECK(MPI_Remove_error_class(error_class) == MPI_ERR_ARG, rank, 0);
+    good &= MPI_TEST_CHECK(MPI_Remove_error_code(code) == MPI_ERR_ARG, rank, 0);
+    // Expect: what was refused has changed nothing
+    MPI_Error_string(code, text, &length);
+    good &= MPI_TEST_CHECK(std::string(text) == "the code", rank, length);
+    good &= MPI_TEST_CHECK(MPI_Remove_error_string(code) == MPI_SUCCESS, rank, 0);
+    good &= MPI_TEST_CHECK(MPI_Remove_error_string(code) == MPI_ERR_ARG, rank, 0);
+    MPI_Error_string(code, text, &length);
+    good &= MPI_TEST_CHECK(length == 0, rank, length);
+    good &= MPI_TEST_CHECK(MPI_Remove_error_class(code) == MPI_ERR_ARG, rank, 0);
+    good &= MPI_TEST_CHECK(MPI_Remove_error_code(error_class) == MPI_ERR_ARG, rank, 0);
+    good &= MPI_TEST_CHECK(MPI_Remove_error_code(code) == MPI_SUCCESS, rank, 0);
+    good &= MPI_TEST_CHECK(MPI_Remove_error_code(code) == MPI_ERR_ARG, rank, 0);
+    good &= MPI_TEST_CHECK(MPI_Remove_error_class(error_class) == MPI_ERR_ARG, rank, 0);
+    good &= MPI_TEST_CHECK(MPI_Remove_error_string(error_class) == MPI_SUCCESS, rank, 0);
+    good &= MPI_TEST_CHECK(MPI_Remove_error_class(error_class) == MPI_SUCCESS, rank, 0);
+    good &= MPI_TEST_CHECK(MPI_Remove_error_class(MPI_ERR_ARG) == MPI_ERR_ARG, rank, 0);
+    return good;
+  });
+}
+
 TEST_P(ObjectsOfMpi, NeighboursOnAGrid) {
   run_ranks(GetParam(), 6, [](int rank, int) {
     int dims[2] = {0, 0};

@@ -24,6 +24,10 @@ int no_user_code(const AnytimeCall& call, int code) {
                    fmt::format("{} is no error class or code that the program added", code));
 }
 
+int has_string(const AnytimeCall& call, int code) {
+  return call.fail(MPI_ERR_ARG, fmt::format("{} has a string: remove that before", code));
+}
+
 }  // namespace
 
 int error_class(int errorcode, int* errorclass) {
@@ -66,6 +70,7 @@ int add_error_string(int errorcode, const char* string) {
   if (user == nullptr) return no_user_code(call, errorcode);
   if (const int error = call.check_output(string, "string")) return error;
   user->text = string;
+  user->has_text = true;
   return MPI_SUCCESS;
 }
 
@@ -73,6 +78,11 @@ int remove_error_class(int errorclass) {
   const AnytimeCall call("MPI_Remove_error_class");
   UserErrors::Code* const user = call.user_code(errorclass);
   if (user == nullptr || user->error_class != errorclass) return no_user_code(call, errorclass);
+  if (call.has_user_codes(errorclass)) {
+    return call.fail(MPI_ERR_ARG,
+                     fmt::format("class {} has codes: remove them before", errorclass));
+  }
+  if (user->has_text) return has_string(call, errorclass);
   user->live = false;
   return MPI_SUCCESS;
 }
@@ -81,6 +91,7 @@ int remove_error_code(int errorcode) {
   const AnytimeCall call("MPI_Remove_error_code");
   UserErrors::Code* const user = call.user_code(errorcode);
   if (user == nullptr || user->error_class == errorcode) return no_user_code(call, errorcode);
+  if (user->has_text) return has_string(call, errorcode);
   user->live = false;
   return MPI_SUCCESS;
 }
@@ -89,7 +100,11 @@ int remove_error_string(int errorcode) {
   const AnytimeCall call("MPI_Remove_error_string");
   UserErrors::Code* const user = call.user_code(errorcode);
   if (user == nullptr) return no_user_code(call, errorcode);
+  if (!user->has_text) {
+    return call.fail(MPI_ERR_ARG, fmt::format("{} has no string of the program's", errorcode));
+  }
   user->text.clear();
+  user->has_text = false;
   return MPI_SUCCESS;
 }
 

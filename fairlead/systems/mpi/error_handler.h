@@ -1,5 +1,6 @@
 // Error handlers and error codes that programs make.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <string>
@@ -28,6 +29,7 @@ class UserErrors {
   struct Code {
     int error_class;
     bool live;
+    bool has_text;  // blank, it may be
     std::string text;
   };
   static constexpr int kFirst = MPI_ERR_LASTCODE + 1;
@@ -35,17 +37,25 @@ class UserErrors {
   // A class of its own where `error_class` is 0.
   int add(int error_class) {
     const int code = kFirst + static_cast<int>(codes_.size());
-    codes_.push_back({error_class == 0 ? code : error_class, true, ""});
+    codes_.push_back({error_class == 0 ? code : error_class, true, false, ""});
     return code;
   }
   // nullptr: none of the program's, or removed.
   Code* find(int code) {
-    const auto i = static_cast<std::size_t>(code - kFirst);
+    const std::size_t i = index(code);
     return code >= kFirst && i < codes_.size() && codes_[i].live ? &codes_[i] : nullptr;
+  }
+  // Whether another code than the class itself, which is one of these, is of that class.
+  bool has_codes(int error_class) const {
+    return std::any_of(codes_.begin(), codes_.end(), [&](const Code& each) {
+      return each.live && each.error_class == error_class && &each != &codes_[index(error_class)];
+    });
   }
   int last() const { return kFirst + static_cast<int>(codes_.size()) - 1; }
 
  private:
+  static std::size_t index(int code) { return static_cast<std::size_t>(code - kFirst); }
+
   std::deque<Code> codes_;
 };
 
