@@ -399,7 +399,7 @@ TEST_P(ObjectsOfMpi, ErrorHandlersOfTheProgramAreCalled) {
 
 // From the last on (MPI 4.1, section 9.5): the string, the code, the class.
 TEST_P(ObjectsOfMpi, ErrorCodesThatAreRemoved) {
-  each_rank([](int rank) {
+  run_ranks(GetParam(), 2, [](int rank, int) {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     int error_class = 0, code = 0, length = -1;
