@@ -213,18 +213,24 @@ TEST(DsmErrors, MemoryThatIsNotHere) {
   }
 }
 
+// Reads to the end, and closes.
+std::string all_of(int fd) {
+  std::string text;
+  char part[256];
+  for (ssize_t n = 0; (n = read(fd, part, sizeof part)) > 0;) {
+    text.append(part, static_cast<std::size_t>(n));
+  }
+  close(fd);
+  return text;
+}
+
 // What a job wrote to its standard error stream and, behind it, its last words.
 std::string words_of(const std::function<void(Dsm&)>& body) {
   int ends[2];
   if (pipe(ends) != 0) return "no pipe";
   const std::string failure = failure_of("shm", body, [&] { dup2(ends[1], STDERR_FILENO); });
   close(ends[1]);
-  std::string text;
-  char part[256];
-  for (ssize_t n = 0; (n = read(ends[0], part, sizeof part)) > 0;) {
-    text.append(part, static_cast<std::size_t>(n));
-  }
-  close(ends[0]);
+  const std::string text = all_of(ends[0]);
   return text + failure;
 }
 
@@ -363,12 +369,7 @@ std::string words_of_a_child(volatile int* shared) {
     _exit(0);
   }
   close(ends[1]);
-  std::string text;
-  char part[256];
-  for (ssize_t n = 0; (n = read(ends[0], part, sizeof part)) > 0;) {
-    text.append(part, static_cast<std::size_t>(n));
-  }
-  close(ends[0]);
+  const std::string text = all_of(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
   return text + " exit code " + std::to_string(WEXITSTATUS(status));

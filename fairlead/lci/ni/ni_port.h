@@ -31,10 +31,9 @@
 #include "fairlead/lci/ni/ni_vi_rdma.h"
 #include "fairlead/lci/ni/ni_words.h"
 #include "fairlead/lci/ni/own_segments.h"
-#include "fairlead/lci/ni/page_copies.h"
+#include "fairlead/lci/ni/put_carriers.h"
 #include "fairlead/lci/ni/received_packets.h"
 #include "fairlead/lci/ni/send_buffers.h"
-#include "fairlead/lci/ni/via_puts.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/lci/until.h"
 
@@ -362,9 +361,7 @@ class alignas(kCacheLine) NiPort final
   using PacketKind = fabric::PacketKind;
   using HostFlowOf = HostFlow<Ni, Flow>;
 
-  using Pages =
-      std::conditional_t<Transfer::kCopiesPages, PageCopies<Ni>,
-                         std::conditional_t<Transfer::kHasQueues, ViaPuts<Ni>, NoPageCopies<Ni>>>;
+  using Pages = PutsOf<Ni, Transfer>;
   OwnSegments<Ni, Pages> segments() { return {ni_, self_, memory_, pages_, remote_.told()}; }
 
   static NiPacket& of(Packet* packet) { return *reinterpret_cast<NiPacket*>(packet); }

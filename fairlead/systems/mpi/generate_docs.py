@@ -47,7 +47,7 @@ operation of the program's, which runs in calls only. Where the program did not 
 Where several ranks share a node and others do not, `MPI_Barrier`, `MPI_Bcast`, `MPI_Reduce`,
 `MPI_Allreduce`, `MPI_Allgather`, `MPI_Gather` and `MPI_Scatter`, in all their forms, go first in
 each node, then between one rank of each, then in each node again; long vectors go around a ring
-from node to node, and long blocks straight to whom they are for (`--explain=collectives` has the
+from node to node, and long blocks go straight to their ranks (`--explain=collectives` has the
 sizes). So do blocks of different lengths (`MPI_Gatherv` and the like), as only their two ranks know
 how long they are; and those of all-to-alls, which lose by it where a network is as quick as the
 way in a node. Every communicator knows which of its ranks share a node.
