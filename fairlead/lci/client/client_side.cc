@@ -47,11 +47,6 @@ Keep ClientSide::wait_for_bind(Packet* packet, const Arrival& arrival) {
   return Keep::yes;
 }
 
-bool ClientSide::waits_for_bind(Chan chan) const {
-  return std::any_of(unbound_.begin(), unbound_.end(),
-                     [chan](const Waiting& item) { return item.arrival.chan == chan; });
-}
-
 void ClientSide::give_back(const Arrival& arrival, Post why) {
   const Returned& returned = channel_of(arrival.chan).returned;
   if (returned.run == nullptr) return;

@@ -47,16 +47,14 @@ class ClientSide {
   bool takes_now() const { return !quiet() && !newly_bound_; }
 
   // Runs the channel's upcall; not while quiet(). Keep::yes: the packet is the client's until
-  // release(), or waits here for its channel to be bound (`packet` and what `arrival` points to
-  // must stay valid then). arrival.chan is known().
+  // release(), or waits here for its channel to be bound, or behind packets that did (`packet` and
+  // what `arrival` points to must stay valid then). arrival.chan is known().
   Keep deliver(Packet* packet, const Arrival& arrival) {
     const Channel& channel = channel_of(arrival.chan);
-    if (channel.upcall.run == nullptr || newly_bound_) [[unlikely]] {
-      // None overtakes those that came before the bind.
-      if (channel.upcall.run == nullptr || waits_for_bind(arrival.chan)) {
-        return wait_for_bind(packet, arrival);
-      }
-    }
+    // None overtakes those that wait for a channel which has been bound meanwhile, on whatever
+    // channel it is: a sender's packets keep their order.
+    if (channel.upcall.run == nullptr || newly_bound_) [[unlikely]]
+      return wait_for_bind(packet, arrival);
     in_upcall_ = true;
     upcall_lane_ = arrival.lane;
     const Keep keep = channel.upcall.run(channel.upcall.context, packet, arrival);
@@ -119,7 +117,6 @@ class ClientSide {
   const Channel& channel_of(Chan chan) const { return (*pages_[chan / kPage])[chan % kPage]; }
   static bool later(const Timer& a, const Timer& b);
   Keep wait_for_bind(Packet* packet, const Arrival& arrival);
-  bool waits_for_bind(Chan chan) const;
   int run_bound(void (*release)(void* context, Packet* packet), void* context);
 
   std::uint32_t held_ = 0;

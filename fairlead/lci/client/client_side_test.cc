@@ -46,6 +46,27 @@ TEST(ClientSide, PacketsWaitForTheirChannelInOrder) {
   EXPECT_EQ(log.text, "1234");
 }
 
+// What was sent on a channel before its bind, and what was sent later on another one.
+TEST(ClientSide, PacketsOfOtherChannelsDoNotOvertakeThoseThatWaited) {
+  ClientSide side;
+  Log log;
+  side.bind(2, logger(log), {});
+  EXPECT_EQ(side.deliver(nullptr, arrival_with(1)), Keep::yes);
+  side.bind(3, logger(log), {});
+  Arrival other = arrival_with(2);
+  other.chan = 2;
+  EXPECT_EQ(side.deliver(nullptr, other), Keep::yes);
+  EXPECT_EQ(log.text, "");
+  EXPECT_EQ(side.run_due(Ps{0}, &release, &log), 2);
+  EXPECT_EQ(log.text, "12");
+  // Expect: a channel that stays unbound holds up nobody.
+  Arrival unbound = arrival_with(3);
+  unbound.chan = 4;
+  EXPECT_EQ(side.deliver(nullptr, unbound), Keep::yes);
+  EXPECT_EQ(side.deliver(nullptr, other), Keep::no);
+  EXPECT_EQ(log.text, "122");
+}
+
 TEST(ClientSide, TimersRunWhenDueEqualOnesInOrder) {
   ClientSide side;
   std::string ran;

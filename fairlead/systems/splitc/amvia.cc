@@ -100,7 +100,7 @@ void Amvia::poll() {
 
 void Amvia::wait(const lci::Until& until) {
   // All that has come is run before this rank sleeps; who waits looks again then.
-  if (!serve()) sleep({.deadline = until.deadline, .what = until.what});
+  if (!serve()) sleep(until);
 }
 
 bool Amvia::serve() {

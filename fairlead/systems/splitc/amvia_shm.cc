@@ -22,6 +22,9 @@ constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
 static_assert(access::kAtomicMax <= CallQueue::kBytesMax);
 
 bool holds(const lci::Until& until) {
+  if (until.counter != nullptr && until.counter->ok.load(std::memory_order_acquire) >= until.at) {
+    return true;
+  }
   return until.word != nullptr &&
          lci::holds(until.word->load(std::memory_order_acquire), until.cmp, until.value);
 }
@@ -108,12 +111,8 @@ void AmviaShm::wait(const lci::Until& until) {
   const CallQueue& queue = calls();
   const lci::Until call{
       .word = &queue.next_word(), .cmp = lci::Cmp::ge, .value = queue.next_value()};
-  const lci::Until any{.word = until.word,
-                       .cmp = until.cmp,
-                       .value = until.value,
-                       .deadline = until.deadline,
-                       .what = until.what,
-                       .also = &call};
+  lci::Until any = until;
+  any.also = &call;
   if (watches_) return sleep(any);
   sleep_until_rung(any, until.word == host().stored_word() ? until.value : kNever64);
 }
