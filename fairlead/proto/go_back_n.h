@@ -28,7 +28,9 @@ class GoBackN {
     std::uint32_t tries_max;  // timeouts in a row, each twice the last up to 16 times the first
     std::uint32_t first = 0;  // number of the first packet, the same at both ends; they wrap
     // On a network whose round trip nobody knows: the timeout follows what is measured, from
-    // `timeout` at first down to this. 0: it stays what it is.
+    // `timeout` at first down to this, and may come too soon where many send to one: then the
+    // oldest packet alone is sent again, and everything where that was all that came until the
+    // next timeout. 0: the timeout stays what it is, and everything is sent again.
     Ps timeout_min{};
     // A receiver that sees a gap asks for what is missing, and need not wait for that timeout.
     bool asks = false;
@@ -232,7 +234,9 @@ class GoBackN {
     Ps timed_at{};            // when packet `timed` was sent, while timing
     std::uint32_t timed = 0;  // one at a time
     std::uint32_t late = 0;   // timeouts since the last that was measured
+    std::uint32_t probe = 0;  // the packet that a timeout sent again alone, while probing
     bool timing = false;
+    bool probing = false;  // others were under way behind it
 
     void begin(std::uint32_t sequence, Ps now) {
       if (timing) return;
@@ -267,6 +271,10 @@ class GoBackN {
       first = std::min(measured * (1 << std::min(pace.late, kBackoffMax)),
                        std::max(measured, options_.timeout));
       doublings -= std::min(doublings, kBackoffMax);
+      // What is not lost is acknowledged soon behind it.
+      if (came_alone(pace, state)) {
+        return std::min(first, pace.trip.mean() * 2 + options_.ack_delay);
+      }
     }
     return first * (1 << std::min(doublings, kBackoffMax));
   }
@@ -305,6 +313,25 @@ class GoBackN {
     site.charge(Step::timer);
     send_ack(peer);
   }
+  // The packet that was sent again alone has come, and nothing else.
+  static bool came_alone(const Pace& pace, const State& state) {
+    return pace.probing && state.base == pace.probe + 1;
+  }
+  // Sends the oldest packet again, alone. False, and nothing has happened: it is all that has come
+  // since it was sent alone before, so that the others are lost as well.
+  template <class Resend>
+  bool probes(Ps now, Peer peer, Resend&& resend) {
+    State& state = peers_.of(peer);
+    Pace& pace = haste_->paces.of(peer);
+    const bool others_are_lost = came_alone(pace, state);
+    pace.probing = !others_are_lost && state.next - state.base > 1;
+    if (others_are_lost) return false;
+    pace.probe = state.base;
+    pace.timing = false;
+    state.since = now;
+    resend(peer, lists_.front(state.unacked), state.base);
+    return true;
+  }
   template <Site S, class Resend, class Lost>
   void run_timeout(S& site, Peer peer, State& state, Resend&& resend, Lost&& lost) {
     state.timed = false;
@@ -314,7 +341,7 @@ class GoBackN {
       site.charge(Step::timer);
       if (adapts()) ++haste_->paces.of(peer).late;
       if (++state.tries > options_.tries_max) return lost(peer);
-      resend_all(site, peer, resend);
+      if (!adapts() || !probes(site.now(), peer, resend)) resend_all(site, peer, resend);
     }
     State& after = peers_.of(peer);
     set_timer(after.since + timeout_of(peer, after), peer, after);

@@ -420,6 +420,35 @@ TEST(GoBackN, TheTimeoutFollowsTheRoundTrip) {
   EXPECT_GE(tries, 5);
 }
 
+// A timeout that is measured may be too short where the peer has many to serve.
+TEST(GoBackN, AMeasuredTimeoutSendsTheOldestAloneAndAllWhereNothingElseCame) {
+  GoBackN flow(kAdaptive);
+  TestClock clock;
+  const auto times_out = [&] {
+    clock.time += milliseconds(100);
+    std::vector<std::uint32_t> sequences;
+    for (const auto& [item, sequence] : run_due(flow, clock).again) sequences.push_back(sequence);
+    return sequences;
+  };
+  for (std::uint32_t i = 0; i < 6; ++i) (void)flow.number(clock, kPeer, i);
+  // Expect: one packet, again as long as nothing comes
+  EXPECT_EQ(times_out(), std::vector<std::uint32_t>{0});
+  EXPECT_EQ(times_out(), std::vector<std::uint32_t>{0});
+  // Expect: who has taken more than that one was late, and is asked anew
+  EXPECT_TRUE(acknowledge(flow, clock, 2).ok);
+  EXPECT_EQ(times_out(), std::vector<std::uint32_t>{2});
+  // Expect: who has taken that one alone lacks the others
+  EXPECT_TRUE(acknowledge(flow, clock, 3).ok);
+  EXPECT_EQ(times_out(), (std::vector<std::uint32_t>{3, 4, 5}));
+  EXPECT_EQ(times_out(), std::vector<std::uint32_t>{3});
+  // Expect: where it was the last one, nothing is known of what is sent later
+  EXPECT_TRUE(acknowledge(flow, clock, 5).ok);
+  EXPECT_EQ(times_out(), std::vector<std::uint32_t>{5});
+  EXPECT_TRUE(acknowledge(flow, clock, 6).ok);
+  for (std::uint32_t i = 6; i < 9; ++i) (void)flow.number(clock, kPeer, i);
+  EXPECT_EQ(times_out(), std::vector<std::uint32_t>{6});
+}
+
 TEST(GoBackN, AGapIsAskedForOnceUntilTheSenderBeginsAgain) {
   GoBackN flow(kAdaptive);
   TestClock clock;
