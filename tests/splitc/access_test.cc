@@ -94,7 +94,21 @@ bool stores_count_bytes(lci::Port& port) {
   splitc::barrier();
   splitc::store(place.on(next), std::uint64_t{7});
   splitc::store_sync(8);
-  return PORT_TEST_CHECK(*here == 7, port, *here) && good;
+  good &= PORT_TEST_CHECK(*here == 7, port, *here);
+  splitc::barrier();
+  // One waits for all, who store one after the other.
+  if (me > 0) {
+    const Ps begin = port.now();
+    while (port.now() < begin + microseconds(200) * me) splitc::poll();
+    splitc::store(place.on(0) + me, std::uint64_t{9});
+  } else {
+    splitc::store_sync(8 * std::uint64_t{procs - 1});
+    for (std::uint32_t from = 1; from < procs; ++from) {
+      good &= PORT_TEST_CHECK(here[from] == 9, port, from);
+    }
+  }
+  splitc::barrier();
+  return good;
 }
 
 // Stores of all sizes, near and far from each other; their target waits for nothing but their

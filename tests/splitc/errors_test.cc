@@ -1,9 +1,13 @@
 // What a Split-C program does wrong ends the job, by rank, place and operation.
+#include <array>
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "fairlead/base/reserved_memory.h"
 #include "fairlead/systems/splitc/splitc.h"
 #include "tests/expect_words.h"
 #include "tests/splitc/splitc_worlds.h"
@@ -120,6 +124,59 @@ TEST(Barrier, of_processes_that_time_out_names_who_does_not_come) {
     expect_words(report.value().failure,
                  {"3 of 3 ranks were still running: 0 1 2", "Rank 0: " + barrier + ", for",
                   "Rank 1: not in a call that waits", "Rank 2: " + barrier + ", for"});
+  }
+}
+
+// The last words of four ranks, of which rank 1 never comes: `calls` are the others', by rank.
+std::string words_of_ranks_that_wait(const std::string& world,
+                                     const std::array<std::function<void()>, 4>& calls) {
+  run::WorldOptions options = options_of(chosen(world), 4);
+  options.timeout = seconds(3);
+  // Processes have it in common. What others ask of rank 1 before it sleeps would be answered.
+  const ReservedMemory common(64, ReservedMemory::Pages::shared);
+  std::atomic_ref<int> sleeps(*reinterpret_cast<int*>(common.data()));
+  const Result<run::RunReport> report = run::run_world(options, [&](run::Context& rank) {
+    return splitc::start(&rank, [&] {
+      const std::uint32_t me = splitc::my_proc();
+      if (me == 1) {
+        sleeps = 1;
+        std::this_thread::sleep_for(std::chrono::hours(1));
+      }
+      while (sleeps == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      calls[me]();
+      return 0;
+    });
+  });
+  EXPECT_TRUE(report.ok());
+  return report.ok() ? report.value().failure : report.error().text;
+}
+
+// Each of these waits for rank 1 alone, and says so.
+TEST(Waits, of_processes_that_time_out_name_what_they_wait_for) {
+  constexpr std::uint64_t kPlace = 8192;
+  for (const char* const world : {"udp", "amvia udp", "via udp"}) {
+    SCOPED_TRACE(world);
+    const std::array<std::function<void()>, 4> accesses = {
+        [] { (void)splitc::read(global_ptr<int>(1, kPlace)); }, [] {},
+        [] {
+          splitc::put(global_ptr<double>(1, kPlace), 1.0);
+          splitc::sync();
+        },
+        [] {
+          (void)splitc::atomic(
+              1, [](int a) { return a; }, 1);
+        }};
+    expect_words(words_of_ranks_that_wait(world, accesses),
+                 {"Rank 0: a read, last 4 bytes at 0x2000 of rank 1, for",
+                  "Rank 1: not in a call that waits",
+                  "Rank 2: gets and puts, last 8 bytes at 0x2000 of rank 1, for",
+                  "Rank 3: the answer of an atomic from rank 1, for"});
+    const std::array<std::function<void()>, 4> together = {[] { splitc::store_sync(8); }, [] {},
+                                                           [] { (void)splitc::all_scan_sum(1); },
+                                                           [] { (void)splitc::broadcast(1, 1); }};
+    expect_words(words_of_ranks_that_wait(world, together),
+                 {"Rank 0: stores, for", "Rank 2: values of a scan from rank 1, for",
+                  "Rank 3: a broadcast from rank 1, for"});
   }
 }
 

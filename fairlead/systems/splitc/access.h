@@ -83,6 +83,20 @@ inline View& view() {
   return true;
 }
 
+// Behind a rank's limit, so many words from it: the bytes that the rank has stored to each rank
+// where all heaps are mapped. They are its own to write and others' to read, so that counting takes
+// no locked instruction, as counting at the target would.
+constexpr std::size_t kStoredTo = 16;
+
+// Counts bytes stored to a place that at() has found, after they were stored.
+inline void stored(std::uint32_t rank, std::size_t bytes) {
+  const auto upper = static_cast<std::uint64_t>(short_way() >> 64);
+  auto* const limit =
+      reinterpret_cast<std::uint64_t*>(upper & ((std::uint64_t{1} << kPlaceBits) - 1));
+  const std::atomic_ref<std::uint64_t> all(limit[kStoredTo + rank]);
+  all.store(all.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
+}
+
 // Operations on any bytes of any heap, by the long way. A place outside the heap ends the job with
 // rank, place and the operation's name.
 void read(void* to, std::uint32_t rank, std::uint64_t offset, std::size_t bytes);

@@ -194,13 +194,14 @@ void Amvia::atomic(Rank rank, std::span<const std::byte> call) {
 }
 
 void Amvia::await_gets() {
-  while (gets_ > 0) wait({.what = "a read"});
+  host_.waits().until({.what = "a read"}, Waits::of_last_access(), [this] { return gets_ == 0; });
 }
 void Amvia::sync() {
-  while (gets_ + puts_ > 0) wait({.what = "gets and puts"});
+  host_.waits().until({.what = "gets and puts"}, Waits::of_last_access(),
+                      [this] { return gets_ + puts_ == 0; });
 }
 void Amvia::settle() {
-  while (stores_ > 0) wait({.what = "the replies to stores"});
+  host_.waits().until({.what = "the replies to stores"}, {}, [this] { return stores_ == 0; });
   ends_ = true;
 }
 

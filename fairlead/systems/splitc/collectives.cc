@@ -29,8 +29,8 @@ lci::Upcall Collectives::upcall() {
           this};
 }
 
-Collectives::Collectives(lci::Port& port, lci::Chan first, Owner owner)
-    : port_(port), first_(first), owner_(owner) {
+Collectives::Collectives(lci::Port& port, lci::Chan first, Waits& waits, Owner owner)
+    : port_(port), first_(first), waits_(waits), owner_(owner) {
   set_children();
   const lci::Upcall all[] = {upcall<kBarrier>(), upcall<kReduce>(), upcall<kScan>(),
                              upcall<kBroadcast>()};
@@ -77,9 +77,10 @@ Collectives::~Collectives() {
   for (lci::Chan i = 0; i < kKinds; ++i) port_.bind(static_cast<lci::Chan>(first_ + i), {}, {});
 }
 
-void Collectives::await(const Counter& counter, std::uint64_t at, const char* what) {
-  if (counter.ok.load(std::memory_order_acquire) >= at) return;
-  owner_.await(owner_.context, {.counter = &counter, .at = at, .what = what});
+void Collectives::await(const Counter& counter, std::uint64_t at, const char* what,
+                        Waits::Whom whom) {
+  waits_.until({.counter = &counter, .at = at, .what = what}, whom,
+               [&] { return counter.ok.load(std::memory_order_acquire) >= at; });
 }
 
 void Collectives::send(lci::Dest to, Kind kind, const lci::Words& words, const void* data,
@@ -89,10 +90,12 @@ void Collectives::send(lci::Dest to, Kind kind, const lci::Words& words, const v
                       {static_cast<const std::byte*>(data), bytes});
   }
   // Without a wait of the Port's own, in which Active Messages would come and not be served.
-  Post answer;
-  while (no_room(answer = try_send(to, kind, words, data, bytes))) {
-    owner_.wait(owner_.context, {.any_change = true, .what = "room"});
-  }
+  Post answer{};
+  waits_.until({.any_change = true, .what = "room"},
+               to.group ? Waits::Whom{} : Waits::of_rank(to.id), [&] {
+                 answer = try_send(to, kind, words, data, bytes);
+                 return !no_room(answer);
+               });
   if (answer != Post::done && answer != Post::pending) {
     owner_.fail(owner_.context, "a rank was lost");
   }
@@ -221,9 +224,8 @@ void Collectives::scan(void* value, std::size_t bytes, access::Combine combine) 
     }
     if (self < distance) continue;
     const std::uint64_t key = std::uint64_t{scans_} << 32 | round;
-    while (!scanned_.contains(key)) {
-      owner_.wait(owner_.context, {.what = "lower ranks' values of a scan"});
-    }
+    waits_.until({.what = "values of a scan"}, Waits::of_rank(self - distance),
+                 [&] { return scanned_.contains(key); });
     Value theirs = scanned_[key];
     scanned_.erase(key);
     combine(value, theirs.data());
@@ -290,10 +292,8 @@ void Collectives::broadcast(void* data, std::size_t bytes, Rank root) {
   if (port_.self() == root) {
     broadcast_pieces(number, all, root);
   } else {
-    while (!came_broadcasts_[number].whole) {
-      owner_.wait(owner_.context, {.what = "a broadcast"});
-    }
     const Broadcast& came = came_broadcasts_[number];
+    waits_.until({.what = "a broadcast"}, Waits::of_rank(root), [&] { return came.whole; });
     if (came.data.size() != bytes) {
       owner_.fail(owner_.context, fmt::format("a broadcast: {} bytes are expected here, rank {} "
                                               "sent {}",

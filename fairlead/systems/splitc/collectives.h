@@ -18,6 +18,7 @@
 
 #include "fairlead/lci/port.h"
 #include "fairlead/systems/splitc/access.h"
+#include "fairlead/systems/splitc/waits.h"
 
 namespace fairlead::splitc {
 
@@ -32,10 +33,6 @@ class Collectives {
 
   struct Owner {
     void* context;
-    // Waits for what `until` says, or for any packet; serves other ranks.
-    void (*wait)(void* context, const lci::Until& until);
-    // Does so until `until.counter` has come to `until.at`.
-    void (*await)(void* context, const lci::Until& until);
     void (*fail)(void* context, const std::string& reason);  // does not return
   };
 
@@ -53,7 +50,8 @@ class Collectives {
     std::span<const Rank> leaders{};  // of the nodes, in their order; outlives it
   };
 
-  Collectives(lci::Port& port, lci::Chan first, Owner owner);
+  // `waits` outlives it.
+  Collectives(lci::Port& port, lci::Chan first, Waits& waits, Owner owner);
   ~Collectives();
   Collectives(const Collectives&) = delete;
   Collectives& operator=(const Collectives&) = delete;
@@ -105,12 +103,13 @@ class Collectives {
   void send(lci::Dest to, Kind kind, const lci::Words& words, const void* data, std::size_t bytes);
   Post try_send(lci::Dest to, Kind kind, const lci::Words& words, const void* data,
                 std::size_t bytes);
-  void await(const Counter& counter, std::uint64_t at, const char* what);
+  void await(const Counter& counter, std::uint64_t at, const char* what, Waits::Whom whom = {});
   void meet_if_far_ahead(std::size_t bytes);
   std::size_t least_mtu();
 
   lci::Port& port_;
   lci::Chan first_;
+  Waits& waits_;
   Owner owner_;
   Road road_;
   std::uint64_t barriers_ = 0;

@@ -84,11 +84,20 @@ void Direct::glance() {
   if (port_.poll() > 0 || serves_first_) poll();
 }
 
+template <class Try>
+Post Direct::with_room(Rank rank, const Try& post) {
+  Post answer{};
+  host_.waits().until({.any_change = true, .what = "room"}, Waits::of_rank(rank), [&] {
+    answer = post();
+    return !no_room(answer);
+  });
+  return answer;
+}
+
 void Direct::get(void* to, Rank rank, std::uint64_t offset, std::size_t bytes) {
-  Post answer;
-  while (no_room(answer = port_.get({rank, segment_, offset}, to, bytes, &done_, lci::kNoBlock))) {
-    wait_for_room();
-  }
+  const Post answer = with_room(rank, [&] {
+    return port_.get({rank, segment_, offset}, to, bytes, &done_, lci::kNoBlock);
+  });
   if (answer != Post::done && answer != Post::pending) host_.fail("a get or read was refused");
   ++begun_;
 }
@@ -98,11 +107,9 @@ void Direct::put(Rank rank, std::uint64_t offset, const void* from, std::size_t 
   if (bytes == 0) return;
   const lci::PutPiece piece{offset, from, bytes};
   Counter* const done = copied ? nullptr : &done_;
-  Post answer;
-  while (no_room(
-      answer = port_.put({rank}, segment_, {&piece, 1}, done, lci::kNoCounter, lci::kNoBlock))) {
-    wait_for_room();
-  }
+  const Post answer = with_room(rank, [&] {
+    return port_.put({rank}, segment_, {&piece, 1}, done, lci::kNoCounter, lci::kNoBlock);
+  });
   if (answer != Post::done && answer != Post::pending) host_.fail("a put or write was refused");
   if (!copied) ++begun_;
   if (is_dirty_[rank]) return;
@@ -111,9 +118,8 @@ void Direct::put(Rank rank, std::uint64_t offset, const void* from, std::size_t 
 }
 
 void Direct::await(const char* what) {
-  while (done_.ok + done_.failed < begun_) {
-    wait({.counter = &done_, .at = begun_, .what = what});
-  }
+  host_.waits().until({.counter = &done_, .at = begun_, .what = what}, Waits::of_last_access(),
+                      [this] { return done_.ok + done_.failed >= begun_; });
   if (done_.failed > 0) host_.fail("a get or put was refused, or its rank was lost");
 }
 
@@ -122,8 +128,7 @@ void Direct::await_gets() { await("a read"); }
 void Direct::sync() {
   flush();
   for (const Rank rank : dirty_) {
-    Post answer;
-    while (no_room(answer = port_.fence({rank}, &done_))) wait_for_room();
+    const Post answer = with_room(rank, [&] { return port_.fence({rank}, &done_); });
     if (answer != Post::done && answer != Post::pending) host_.fail("sync: a rank was lost");
     ++begun_;
     is_dirty_[rank] = false;

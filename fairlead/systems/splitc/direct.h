@@ -42,7 +42,9 @@ class Direct final : public Remote {
   void make_buffers();
   void send_stores(Rank rank);
   void store_alone(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes);
-  void wait_for_room() { wait({.any_change = true, .what = "room"}); }
+  // Until `post` has room for what it sends to the rank; returns its answer.
+  template <class Try>
+  Post with_room(Rank rank, const Try& post);
   void await(const char* what);
 
   static void on_stored(void* token, void* data, std::size_t bytes);

@@ -9,6 +9,7 @@
 
 #include "fairlead/lci/port.h"
 #include "fairlead/systems/splitc/collectives.h"
+#include "fairlead/systems/splitc/waits.h"
 
 namespace fairlead::splitc {
 
@@ -23,6 +24,8 @@ class Host {
   virtual void stored(std::size_t bytes) = 0;
   // The count of those bytes.
   virtual const std::atomic<std::uint64_t>* stored_word() = 0;
+  // By which this rank waits for what may take long.
+  virtual Waits& waits() = 0;
   // Until a word of this rank's memory, which neighbours change, has come to `at`.
   virtual void await(const std::atomic<std::uint64_t>& word, std::uint64_t at,
                      const char* what) = 0;

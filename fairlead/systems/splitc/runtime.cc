@@ -69,26 +69,21 @@ Runtime::Runtime(run::Context& context, const Choice& choice, access::Body progr
                  HeapAt heap_at)
     : context_(context),
       port_(context.port()),
-      call_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0 ? context.rank_call() : nullptr),
+      waits_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0 ? context.rank_call() : nullptr,
+             {this,
+              [](void* self, const lci::Until& until) {
+                static_cast<Runtime*>(self)->remote_->wait(until);
+              }}),
       anchor_(reinterpret_cast<std::uintptr_t>(program_anchor)),
       shares_(choice.implementation == Implementation::direct),
       node_(choice.implementation == Implementation::amvia_shm
                 ? std::make_unique<NodeHeaps>(context, host())
                 : nullptr),
       remote_(make_remote(choice, context_, node_.get(), *this)),
-      collectives_(port_, kNames.channels[0],
-                   {this,
-                    [](void* self, const lci::Until& until) {
-                      static_cast<Runtime*>(self)->remote_->wait(until);
-                    },
-                    [](void* self, const lci::Until& until) {
-                      static_cast<Runtime*>(self)->wait_for(until, [&until] {
-                        return until.counter->ok.load(std::memory_order_acquire) >= until.at;
-                      });
-                    },
-                    [](void* self, const std::string& reason) {
-                      static_cast<Runtime*>(self)->fail(reason);
-                    }}),
+      collectives_(
+          port_, kNames.channels[0], waits_,
+          {this, [](void* self,
+                    const std::string& reason) { static_cast<Runtime*>(self)->fail(reason); }}),
       heap_at_(heap_at) {
   procs = port_.size();
   if (choice.extras.aggregate) {
@@ -100,26 +95,6 @@ Runtime::Runtime(run::Context& context, const Choice& choice, access::Body progr
 
 Runtime::~Runtime() {
   if (heap_ != nullptr && shares_) (void)port_.withdraw(kHeapSegment);
-}
-
-// Begun as a wait whose deadline is over, which ends when nothing came soon: short ones cost
-// nothing more.
-template <class Holds>
-void Runtime::wait_for(const lci::Until& until, const Holds& holds) {
-  if (holds()) return;
-  if (call_ != nullptr) {
-    lci::Until soon = until;
-    soon.deadline = Ps{0};
-    remote_->wait(soon);
-    if (holds()) return;
-    run::CallFacts facts;
-    run::set_call_text(facts.call, until.what);
-    facts.kind = run::CallFacts::Kind::other;
-    facts.since_ns = monotonic_ns();
-    call_->set(facts);
-  }
-  while (!holds()) remote_->wait(until);
-  if (call_ != nullptr) call_->end();
 }
 
 void Runtime::fail(const std::string& reason) {
@@ -212,7 +187,7 @@ void Runtime::begin() {
 bool Runtime::all_are_mapped() {
   // All ranks come to this result alike.
   const bool may_be = shares_ && uncounted == nullptr && room > access::kShortBytes &&
-                      (port_.caps(me).flags & lci::kFreeWork) != 0;
+                      procs <= Control::kRanks && (port_.caps(me).flags & lci::kFreeWork) != 0;
   if (!may_be) return false;
   struct Each {
     std::uint64_t all;
@@ -295,6 +270,7 @@ void Runtime::get(void* to, Rank rank, std::uint64_t offset, std::size_t bytes, 
     std::memcpy(to, at, bytes);
     return;
   }
+  waits_.accesses(rank, offset, bytes);
   remote_->get(to, rank, offset, bytes);
 }
 
@@ -304,6 +280,7 @@ void Runtime::put(Rank rank, std::uint64_t offset, const void* from, std::size_t
     std::memcpy(at, from, bytes);
     return;
   }
+  waits_.accesses(rank, offset, bytes);
   remote_->put(rank, offset, from, bytes, copied);
 }
 
@@ -319,9 +296,14 @@ void Runtime::write(Rank rank, std::uint64_t offset, const void* from, std::size
   sync();
 }
 
-std::uint64_t Runtime::stored_here() const {
-  return std::atomic_ref<std::uint64_t>(reinterpret_cast<Control*>(heap_)->stored)
-      .load(std::memory_order_acquire);
+std::uint64_t Runtime::stored_here() {
+  if (!is_asked_) return stored_word()->load(std::memory_order_acquire);
+  std::uint64_t all = 0;
+  for (Rank rank = 0; rank < procs; ++rank) {
+    all += std::atomic_ref<std::uint64_t>(control_of(rank).stored_to[me])
+               .load(std::memory_order_acquire);
+  }
+  return all;
 }
 
 void Runtime::store(Rank rank, std::uint64_t offset, const void* from, std::size_t bytes) {
@@ -332,6 +314,7 @@ void Runtime::store(Rank rank, std::uint64_t offset, const void* from, std::size
     has_uncounted = true;
     return;
   }
+  if (is_asked_) return access::stored(rank, bytes);
   stores_ += bytes;
   if (at != nullptr) {
     const std::uint64_t before = std::atomic_ref<std::uint64_t>(control_of(rank).stored)
@@ -372,22 +355,53 @@ const std::atomic<std::uint64_t>* Runtime::stored_word() {
 }
 
 void Runtime::await(const std::atomic<std::uint64_t>& word, std::uint64_t at, const char* what) {
-  wait_for({.word = &word, .cmp = lci::Cmp::ge, .value = at, .what = what},
-           [&] { return word.load(std::memory_order_acquire) >= at; });
+  waits_.until({.word = &word, .cmp = lci::Cmp::ge, .value = at, .what = what}, {},
+               [&] { return word.load(std::memory_order_acquire) >= at; });
+}
+
+// A wait ends when any of the words has changed; they are looked at anew for the next one.
+void Runtime::await_stores(std::uint64_t bytes) {
+  std::vector<lci::Until> words(procs);
+  for (Rank rank = 0; rank < procs; ++rank) {
+    words[rank].word =
+        reinterpret_cast<const std::atomic<std::uint64_t>*>(&control_of(rank).stored_to[me]);
+    words[rank].cmp = lci::Cmp::ne;
+    if (rank + 1 < procs) words[rank].also = &words[rank + 1];
+  }
+  waits_.until({.what = "stores", .also = words.data()}, {}, [&] {
+    std::uint64_t all = 0;
+    for (lci::Until& each : words) {
+      each.value = each.word->load(std::memory_order_acquire);
+      all += each.value;
+    }
+    return all - consumed_ >= bytes;
+  });
 }
 
 void Runtime::store_sync(std::uint64_t bytes) {
   poll();
-  wait_for(
+  if (is_asked_) {
+    if (stored_here() - consumed_ < bytes) await_stores(bytes);
+    consumed_ += bytes;
+    return;
+  }
+  waits_.until(
       {.word = stored_word(), .cmp = lci::Cmp::ge, .value = consumed_ + bytes, .what = "stores"},
-      [&] { return stored_here() - consumed_ >= bytes; });
+      {}, [&] { return stored_here() - consumed_ >= bytes; });
   consumed_ += bytes;
 }
 
 // The number of bytes stored by all grows no more once all are here; then all wait until as many
-// have come.
+// have come. Where all heaps are mapped they have, and nobody stores more before all have counted.
 void Runtime::all_store_sync() {
   remote_->flush();
+  if (is_asked_) {
+    std::byte none{};
+    collectives_.reduce(
+        &none, 0, [](void*, const void*) {}, "all_store_sync");
+    consumed_ = stored_here();
+    return collectives_.barrier();
+  }
   const auto add = [](void* into, const void* from) {
     *static_cast<std::uint64_t*>(into) += *static_cast<const std::uint64_t*>(from);
   };
@@ -459,7 +473,8 @@ void Runtime::atomic(Rank rank, access::Body body, const void* in, std::size_t i
   answer_bytes_ = out_bytes;
   if (is_asked_) ask(rank);
   remote_->atomic(rank, {message, sizeof call + in_bytes});
-  wait_for({.what = "the answer of an atomic"}, [this] { return answered_; });
+  waits_.until({.what = "the answer of an atomic"}, Waits::of_rank(rank),
+               [this] { return answered_; });
 }
 
 std::size_t Runtime::run(std::span<const std::byte> message, std::byte* out) {

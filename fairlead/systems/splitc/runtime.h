@@ -14,6 +14,7 @@
 #include "fairlead/systems/splitc/implementation.h"
 #include "fairlead/systems/splitc/node_heaps.h"
 #include "fairlead/systems/splitc/remote.h"
+#include "fairlead/systems/splitc/waits.h"
 
 namespace fairlead::splitc {
 
@@ -79,8 +80,13 @@ class Runtime : public access::View, private Host {
     std::uint64_t stored;              // bytes that were stored here so far
     alignas(64) std::uint64_t limit;   // View::limit
     alignas(64) std::uint64_t asking;  // calls of atomic for this rank that have not run
+    // Where all heaps are mapped, in place of `stored`: bytes that this rank has stored, by rank.
+    static constexpr std::size_t kRanks = 488;
+    alignas(64) std::uint64_t stored_to[kRanks];
   };
   static_assert(sizeof(Control) <= access::kHeapBegin);
+  static_assert(offsetof(Control, stored_to) - offsetof(Control, limit) ==
+                access::kStoredTo * sizeof(std::uint64_t));
   // A call of atomic on the wire, before its parameters.
   struct Call {
     std::uint64_t body;  // from the anchor
@@ -100,17 +106,16 @@ class Runtime : public access::View, private Host {
   void ask(Rank rank);
   void answered_one();
   void open_or_serve();
-  std::uint64_t stored_here() const;
-  // Serves others until holds(), which `until` is about. A wait that turns out to be long is told
-  // to who asks what this rank waits for.
-  template <class Holds>
-  void wait_for(const lci::Until& until, const Holds& holds);
+  std::uint64_t stored_here();
+  // As store_sync(), where others' words say what they have stored here.
+  void await_stores(std::uint64_t bytes);
 
   // Host.
   [[noreturn]] void fail(const std::string& reason) override;
   std::byte* own(std::uint64_t offset, std::size_t bytes) override;
   void stored(std::size_t bytes) override;
   const std::atomic<std::uint64_t>* stored_word() override;
+  Waits& waits() override { return waits_; }
   void await(const std::atomic<std::uint64_t>& word, std::uint64_t at, const char* what) override;
   void count_stores() override;
   std::size_t run(std::span<const std::byte> call, std::byte* out) override;
@@ -118,7 +123,7 @@ class Runtime : public access::View, private Host {
 
   run::Context& context_;
   lci::Port& port_;
-  run::RankCall* const call_;  // nullptr: nobody asks, or time is virtual
+  Waits waits_;
   const std::uintptr_t anchor_;
   // Whether other ranks' heaps are mapped where they can be, and this one's is exposed.
   const bool shares_;

@@ -96,8 +96,14 @@ template <Plain T>
   }
 }
 template <Plain T>
-[[gnu::noinline, gnu::cold]] void store(std::uint32_t rank, std::uint64_t offset, T value) {
-  access::store(rank, offset, &value, sizeof value);
+[[gnu::noinline, gnu::cold]] void store(std::uint32_t rank, std::uint64_t within, T value) {
+  const std::uint64_t offset = access::kHeapBegin + within;
+  access::View& view = access::view();
+  std::byte* const at = view.uncounted == nullptr ? nullptr : view.at(rank, offset, sizeof value);
+  if (at == nullptr) return access::store(rank, offset, &value, sizeof value);
+  std::memcpy(at, &value, sizeof value);
+  view.uncounted[rank] += sizeof value;
+  view.has_uncounted = true;
 }
 
 }  // namespace far
@@ -146,16 +152,13 @@ void put(global_ptr<T> to, const std::type_identity_t<T>& value) {
 // A write that nobody here waits for; the target counts its bytes (store_sync).
 template <Plain T>
 void store(global_ptr<T> to, const std::type_identity_t<T>& value) {
-  access::View& view = access::view();
-  if (view.uncounted != nullptr) {
-    if (std::byte* const at = view.at(to.rank(), to.offset(), sizeof value)) {
-      std::memcpy(at, &value, sizeof value);
-      view.uncounted[to.rank()] += sizeof value;
-      view.has_uncounted = true;
-      return;
-    }
+  const std::uint64_t within = to.offset() - access::kHeapBegin;
+  std::byte* at = nullptr;
+  if (!access::at(to.rank(), within, sizeof value, at)) [[unlikely]] {
+    return far::store<T>(to.rank(), within, value);
   }
-  far::store<T>(to.rank(), to.offset(), value);
+  std::memcpy(at, &value, sizeof value);
+  access::stored(to.rank(), sizeof value);
 }
 
 // --- Many values: `count` of them, contiguous on one rank. ---

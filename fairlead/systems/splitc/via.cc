@@ -170,7 +170,8 @@ typename ViaOver<Flow>::Queue& ViaOver<Flow>::request(Rank rank, Head head,
                         head.kind != Kind::stored &&
                         (head.kind != Kind::get || head.number <= kValueMax);
   Queue& queue = peers_[rank]->queues[is_short ? kShort : kBlock];
-  while (!may_request(queue)) wait({.what = "the credit of a message"});
+  host_.waits().until({.what = "the credit of a message"}, Waits::of_rank(rank),
+                      [&] { return may_request(queue); });
   if (asked != nullptr) queue.asked.push_back(*asked);
   send(queue, head, front, data, gathers);
   return queue;
@@ -419,12 +420,13 @@ Collectives::Road ViaOver<Flow>::road() {
 
 template <class Flow>
 void ViaOver<Flow>::await_gets() {
-  while (gets_ > 0) wait({.what = "a read"});
+  host_.waits().until({.what = "a read"}, Waits::of_last_access(), [this] { return gets_ == 0; });
 }
 template <class Flow>
 void ViaOver<Flow>::sync() {
   if (extras_.rdma) fence_writes();
-  while (gets_ + puts_ > 0) wait({.what = "gets and puts"});
+  host_.waits().until({.what = "gets and puts"}, Waits::of_last_access(),
+                      [this] { return gets_ + puts_ == 0; });
 }
 
 // --- Receiving. ---

@@ -37,8 +37,10 @@ void ViaOver<Flow>::post_rdma(Rank rank, Rdma what, std::uint64_t offset, void* 
                               std::size_t bytes) {
   Peer& peer = *peers_[rank];
   Queue& queue = peer.queues[kBlock];
-  while (peer.heap == 0) wait({.what = "the address of a heap"});
-  while (queue.rdma == kRdmaMax) wait({.what = "room for one more RDMA"});
+  host_.waits().until({.what = "the address of a heap"}, Waits::of_rank(rank),
+                      [&] { return peer.heap != 0; });
+  host_.waits().until({.what = "room for one more RDMA"}, Waits::of_rank(rank),
+                      [&] { return queue.rdma < kRdmaMax; });
   work_.charge(run::LayerStep::splitc_via_send);
   Slot& slot = free_slot(queue);
   slot.rdma = what;
