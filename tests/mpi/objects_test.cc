@@ -1,4 +1,5 @@
 // Groups, attributes, info, error handlers, Cartesian topologies.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -425,6 +426,18 @@ TEST_P(ObjectsOfMpi, ErrorCodesThatAreRemoved) {
     good &= MPI_TEST_CHECK(MPI_Remove_error_string(error_class) == MPI_SUCCESS, rank, 0);
     good &= MPI_TEST_CHECK(MPI_Remove_error_class(error_class) == MPI_SUCCESS, rank, 0);
     good &= MPI_TEST_CHECK(MPI_Remove_error_class(MPI_ERR_ARG) == MPI_ERR_ARG, rank, 0);
+    // Expect: the numbers are used again, so what comes and goes does not add up
+    int first_class = 0, first_code = 0;
+    MPI_Add_error_class(&first_class);
+    MPI_Add_error_code(first_class, &first_code);
+    good &= MPI_TEST_CHECK(std::min(first_class, first_code) == std::min(error_class, code), rank,
+                           first_class);
+    good &= MPI_TEST_CHECK(std::max(first_class, first_code) == std::max(error_class, code), rank,
+                           first_code);
+    MPI_Error_string(first_code, text, &length);
+    good &= MPI_TEST_CHECK(length == 0, rank, length);
+    MPI_Error_class(first_code, &length);
+    good &= MPI_TEST_CHECK(length == first_class, rank, length);
     return good;
   });
 }

@@ -40,17 +40,15 @@ UserErrors::Code* AnytimeCall::user_code(int code) const {
   return early == nullptr ? nullptr : early->user_errors.find(code);
 }
 
-bool AnytimeCall::has_user_codes(int error_class) const {
-  if (process_ != nullptr) return process_->user_errors.has_codes(error_class);
-  const EarlyState* const early = early_state();
-  return early != nullptr && early->user_errors.has_codes(error_class);
-}
-
 int AnytimeCall::add_user_code(int error_class) const {
   if (process_ != nullptr) return process_->user_errors.add(error_class);
   EarlyState* const early = early_state();
   if (early == nullptr) Call::outside(name_);
   return early->user_errors.add(error_class);
+}
+
+void AnytimeCall::remove_user_code(int code) const {
+  (process_ != nullptr ? process_->user_errors : early_state()->user_errors).remove(code);
 }
 
 EarlyState take_early_state() { return std::exchange(early_of_process(), {}); }

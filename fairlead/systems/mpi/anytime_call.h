@@ -25,11 +25,11 @@ class AnytimeCall {
 
   // An error class or code of the program's; nullptr: it added none such.
   UserErrors::Code* user_code(int code) const;
-  // Whether a class that the program added has codes.
-  bool has_user_codes(int error_class) const;
   // Adds a code of a class, or a class where that is 0. What is added before MPI_Init is the
   // process's from then on; there it ends the job where ranks are fibers of one process.
   int add_user_code(int error_class) const;
+  // One that user_code() knows.
+  void remove_user_code(int code) const;
 
   // As Call::fail() without a communicator. Before MPI_Init it ends the job; after MPI_Finalize it
   // returns `error` where Process::judge() had MPI_ERRORS_RETURN, else it ends the job.

@@ -78,12 +78,12 @@ int remove_error_class(int errorclass) {
   const AnytimeCall call("MPI_Remove_error_class");
   UserErrors::Code* const user = call.user_code(errorclass);
   if (user == nullptr || user->error_class != errorclass) return no_user_code(call, errorclass);
-  if (call.has_user_codes(errorclass)) {
+  if (user->codes != 0) {
     return call.fail(MPI_ERR_ARG,
                      fmt::format("class {} has codes: remove them before", errorclass));
   }
   if (user->has_text) return has_string(call, errorclass);
-  user->live = false;
+  call.remove_user_code(errorclass);
   return MPI_SUCCESS;
 }
 
@@ -92,7 +92,7 @@ int remove_error_code(int errorcode) {
   UserErrors::Code* const user = call.user_code(errorcode);
   if (user == nullptr || user->error_class == errorcode) return no_user_code(call, errorcode);
   if (user->has_text) return has_string(call, errorcode);
-  user->live = false;
+  call.remove_user_code(errorcode);
   return MPI_SUCCESS;
 }
 
