@@ -385,5 +385,41 @@ TEST_P(Threads, OneCallingThread) {
   });
 }
 
+// Threads of the sender make partitions ready, threads of the receiver wait for theirs.
+TEST_P(Threads, PartitionsOfEach) {
+  run_threaded(GetParam(), 2, [](int rank, int) {
+    constexpr int kThreads = 3;
+    constexpr int kEach = 100;
+    std::vector<int> data(kThreads * kEach);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == 0) {
+      MPI_Psend_init(data.data(), kThreads, kEach, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_INFO_NULL,
+                     &request);
+    } else {
+      MPI_Precv_init(data.data(), kThreads, kEach, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL,
+                     &request);
+    }
+    bool good = true;
+    for (int round = 1; round <= 20; ++round) {
+      MPI_Start(&request);
+      good &= in_threads(kThreads, [&](int thread) {
+        int* const own = &data[static_cast<std::size_t>(thread) * kEach];
+        if (rank == 0) {
+          for (int i = 0; i < kEach; ++i) own[i] = thread * 1000 + i * 7 + round;
+          return MPI_Pready(thread, request) == MPI_SUCCESS;
+        }
+        int flag = 0;
+        while (flag == 0) MPI_Parrived(request, thread, &flag);
+        bool right = true;
+        for (int i = 0; i < kEach; ++i) right &= own[i] == thread * 1000 + i * 7 + round;
+        return right;
+      });
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&request);
+    return good;
+  });
+}
+
 }  // namespace
 }  // namespace fairlead::mpi_test

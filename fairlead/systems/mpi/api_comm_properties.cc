@@ -9,9 +9,7 @@ namespace fairlead::mpi::api {
 namespace {
 
 int check_info(const Call& call, const Comm* comm, MPI_Info info) {
-  if (info == MPI_INFO_NULL || info == MPI_INFO_ENV || Objects<Info>::find(info) != nullptr) {
-    return MPI_SUCCESS;
-  }
+  if (is_info(info)) return MPI_SUCCESS;
   return call.fail(comm, MPI_ERR_INFO, "info is no info object, or was freed");
 }
 

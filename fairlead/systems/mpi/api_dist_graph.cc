@@ -45,10 +45,8 @@ int check_ends(const Call& call, const Comm& comm, int count, const int* ranks, 
 }
 
 int check_info(const Call& call, const Comm& comm, MPI_Info info) {
-  const bool known =
-      info == MPI_INFO_NULL || info == MPI_INFO_ENV || Objects<Info>::find(info) != nullptr;
-  return known ? MPI_SUCCESS
-               : call.fail(&comm, MPI_ERR_INFO, "info is no info object, or was freed");
+  if (is_info(info)) return MPI_SUCCESS;
+  return call.fail(&comm, MPI_ERR_INFO, "info is no info object, or was freed");
 }
 
 // The edges that MPI_Dist_graph_create is given by this member.

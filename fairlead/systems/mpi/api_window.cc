@@ -48,7 +48,7 @@ int check_wanted(const Call& call, const Comm& comm, const Wanted& wanted, MPI_I
     return call.fail(&comm, MPI_ERR_BASE,
                      fmt::format("base is a null pointer, but size is {}", wanted.size));
   }
-  if (info != MPI_INFO_NULL && info != MPI_INFO_ENV && Objects<Info>::find(info) == nullptr) {
+  if (!is_info(info)) {
     return call.fail(&comm, MPI_ERR_INFO, "info is no info object, or was freed");
   }
   return call.check_output(&comm, win, "win");

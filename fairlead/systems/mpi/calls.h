@@ -539,6 +539,14 @@ MPI_Datatype type_fromint(int datatype);
 int type_toint(MPI_Datatype datatype);
 MPI_Win win_fromint(int win);
 int win_toint(MPI_Win win);
+int parrived(MPI_Request request, int partition, int* flag);
+int pready(int partition, MPI_Request request);
+int pready_list(int length, const int array_of_partitions[], MPI_Request request);
+int pready_range(int partition_low, int partition_high, MPI_Request request);
+int precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+    MPI_Comm comm, MPI_Info info, MPI_Request* request);
+int psend_init(const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest,
+    int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request);
 int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info,
     MPI_Errhandler errhandler, MPI_Comm* newcomm);
 int intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group,

@@ -9,6 +9,7 @@
 #include "fairlead/systems/mpi/job_memory.h"
 #include "fairlead/systems/mpi/objects.h"
 #include "fairlead/systems/mpi/operation_turn.h"
+#include "fairlead/systems/mpi/partitioned.h"
 #include "fairlead/systems/mpi/request.h"
 #include "fairlead/systems/mpi/wire.h"
 
@@ -32,6 +33,7 @@ struct Extras {
   std::vector<std::unique_ptr<ScheduleSteps>> spare_steps;
   std::uint32_t next_copy_context = kCopyContext;  // of MPI_Comm_idup
   OperationTurn operation_turn;
+  PartitionedOffers partitioned;
   std::shared_ptr<Watch> watch;  // nullptr: nobody watches the calls
 };
 

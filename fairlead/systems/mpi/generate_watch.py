@@ -17,6 +17,8 @@ COMPLETIONS = ("Win_complete", "Win_unlock", "Win_unlock_all", "Win_flush", "Win
 # Their handles are not for the program to free.
 LENT = ("Type_commit", "Type_create_f90_complex", "Type_create_f90_integer",
         "Type_create_f90_real", "Type_match_size", "Type_get_value_index")
+# What the standard calls `dest` in this call is where the message comes from.
+RECEIVING = "Precv_init"
 OBJECTS = ("comm", "group", "datatype", "op", "win", "info", "errhandler", "message")
 
 
@@ -40,7 +42,8 @@ def nature(call):
         return "completion"
     if "target_rank" in names:
         return "access"
-    sends, receives = "dest" in names, "source" in names or names[:1] == ["buf"]
+    sends = "dest" in names and call.name != RECEIVING
+    receives = "source" in names or names[:1] == ["buf"]
     if sends and "source" in names:
         return "exchange"
     if sends:
@@ -118,9 +121,11 @@ def sides(call):
         return both, both
     if "buf" not in names:
         return None, None
-    own = buffer(names, "buf", "count", "datatype", None)
-    receives = "source" in names or "message" in names
-    return (own if "dest" in names else None), (own if receives else None)
+    own = buffer(names, "buf", "partitions * count" if "partitions" in names else "count",
+                 "datatype", None)
+    receives = "source" in names or "message" in names or call.name == RECEIVING
+    sends = "dest" in names and call.name != RECEIVING
+    return (own if sends else None), (own if receives else None)
 
 
 def given(call):
@@ -137,7 +142,10 @@ def given(call):
     if communicator is not None and names[communicator].type == "MPI_Comm":
         note("comm", communicator)
     note("win", "win", kind="win")
-    note("to", "dest", "target_rank", *(["rank"] if call.name in COMPLETIONS else []))
+    if call.name == RECEIVING:
+        note("from", "dest")
+    else:
+        note("to", "dest", "target_rank", *(["rank"] if call.name in COMPLETIONS else []))
     note("modes", *(["assert"] if call.name == "Win_fence" else []))
     note("from", "source")
     note("out_tag", "sendtag", "tag")

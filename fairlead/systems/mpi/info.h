@@ -33,4 +33,9 @@ struct Info : Object {
   }
 };
 
+// Whether calls that take an info take it: one of the program's, or one that stands for none.
+inline bool is_info(MPI_Info info) {
+  return info == MPI_INFO_NULL || info == MPI_INFO_ENV || Objects<Info>::find(info) != nullptr;
+}
+
 }  // namespace fairlead::mpi

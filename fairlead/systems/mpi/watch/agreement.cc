@@ -8,8 +8,9 @@
 namespace fairlead::mpi {
 namespace {
 
-constexpr std::int32_t kEntered = 0;  // what a member was given
-constexpr std::int32_t kAllFit = 1;   // from member 0: go on
+// Tags beside those of partitioned messages (partitioned.h).
+constexpr std::int32_t kEntered = -3;  // what a member was given
+constexpr std::int32_t kAllFit = -4;   // from member 0: go on
 constexpr std::uint64_t kWord = sizeof(std::uint64_t);
 
 }  // namespace
