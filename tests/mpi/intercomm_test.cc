@@ -123,6 +123,23 @@ TEST_P(Intercomms, BecomeOthers) {
       good &= MPI_TEST_CHECK(n == 1 && got == two.world_of(two.rank), rank, got);
       MPI_Comm_free(&part);
     }
+    // Expect: those of the other group on the same node, if any.
+    MPI_Comm node;
+    int here = 0, odds = two.odd ? 1 : 0;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &here);
+    MPI_Allreduce(MPI_IN_PLACE, &odds, 1, MPI_INT, MPI_SUM, node);
+    MPI_Comm_free(&node);
+    const int near = two.odd ? here - odds : odds;
+    MPI_Comm_split_type(two.inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part);
+    good &= MPI_TEST_CHECK((part == MPI_COMM_NULL) == (near == 0), rank, near);
+    if (part != MPI_COMM_NULL) {
+      MPI_Comm_remote_size(part, &n);
+      good &= MPI_TEST_CHECK(n == near, rank, n);
+      MPI_Comm_free(&part);
+    }
+    MPI_Comm_split_type(two.inter, MPI_UNDEFINED, 0, MPI_INFO_NULL, &part);
+    good &= MPI_TEST_CHECK(part == MPI_COMM_NULL, rank, 0);
     // Expect: the members of the two groups given, in the groups' order.
     MPI_Group own, some;
     MPI_Comm_group(two.inter, &own);
@@ -311,8 +328,6 @@ TEST_P(Intercomms, WrongArgumentsAreTold) {
     expect(MPI_Cart_create(two.inter, 1, &one, &one, 0, &made), MPI_ERR_COMM, "grid");
     expect(MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, two.inter, &window), MPI_ERR_COMM,
            "window");
-    expect(MPI_Comm_split_type(two.inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made),
-           MPI_ERR_COMM, "split_type");
     expect(MPI_Intercomm_merge(two.local, 0, &made), MPI_ERR_COMM, "merge");
     expect(MPI_Comm_remote_size(two.local, &value), MPI_ERR_COMM, "remote_size");
     expect(MPI_Intercomm_create(two.inter, 0, MPI_COMM_WORLD, 0, 0, &made), MPI_ERR_COMM, "local");

@@ -96,7 +96,6 @@ int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_C
   const Call call("MPI_Comm_split_type");
   Comm* const parent = call.process().find(comm);
   if (parent == nullptr) return call.check_comm(comm);
-  if (const int error = check_no_intercomm(call, *parent)) return error;
   if (const int error = check_info(call, parent, info)) return error;
   if (const int error = call.check_output(parent, newcomm, "newcomm")) return error;
   const bool known =
