@@ -44,8 +44,7 @@ bool Core::fault(void* address, void* machine) {
   const lci::PortTurn turn(port_);
   if (watch_ != nullptr) at_ = watch_->accessed_at(machine);
   if (state_[page] == State::in) {
-    if (watch_ != nullptr) note_write(page, at_);
-    engine_->fault_inside(page);
+    if (engine_->fault_inside(page) && watch_ != nullptr) note_write(page, at_);
   } else {
     if (state_[page] == State::out) {
       charge_protections(1, 0);
@@ -189,6 +188,7 @@ void Core::touch(const void* begin, std::size_t bytes, bool write, std::uintptr_
     if (state_[page] == State::out) take_fault(page, false);
     if (apart_ && !shown) show(page);
     if (!write) {
+      engine_->reach(page);
       note_read(page, offset, offset + bytes);
       continue;
     }
