@@ -64,6 +64,25 @@ int main(int argc, char** argv) {
 }
 """
 
+# Rank 0 has a lock until there is a file "go"; rank 1, which has another one, waits for it.
+MEMORY_PROGRAM = r"""
+#include <fairlead/systems/dsm/tmk.h>
+#include <unistd.h>
+
+int main(int argc, char** argv) {
+  Tmk_startup(argc, argv);
+  if (Tmk_proc_id == 0) Tmk_lock_acquire(5);
+  if (Tmk_proc_id == 1) Tmk_lock_acquire(3);
+  Tmk_barrier(0);
+  if (Tmk_proc_id == 0) while (access("go", F_OK) != 0) usleep(1000);
+  if (Tmk_proc_id == 1) Tmk_lock_acquire(5);
+  if (Tmk_proc_id == 1) Tmk_lock_release(3);
+  Tmk_lock_release(5);
+  while (access("end", F_OK) != 0) usleep(1000);
+  Tmk_exit(0);
+}
+"""
+
 
 class Ps(unittest.TestCase):
     @classmethod
@@ -74,6 +93,11 @@ class Ps(unittest.TestCase):
         source.write_text(PROGRAM)
         subprocess.run([str(BIN / "fairlead-mpicc"), "-O1", str(source), "-o", str(cls.program)],
                        check=True, env=environment())
+        cls.memory_program = Path(cls.built.name) / "memory"
+        source = cls.memory_program.with_suffix(".c")
+        source.write_text(MEMORY_PROGRAM)
+        subprocess.run([str(BIN / "fairlead-dsmcc"), "-O1", str(source), "-o",
+                        str(cls.memory_program)], check=True, env=environment())
 
     @classmethod
     def tearDownClass(cls):
@@ -84,10 +108,10 @@ class Ps(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.job = None
 
-    def begin(self, what, *options):
+    def begin(self, what, *options, program=None):
         self.job = subprocess.Popen(
             [str(BIN / "fairlead"), "run", "-n", "2", "--timeout", "60", *options,
-             str(self.program), what], cwd=self.folder.name, env=environment(),
+             str(program or self.program), what], cwd=self.folder.name, env=environment(),
             stderr=subprocess.PIPE, text=True)
         self.addCleanup(self.stop)
 
@@ -103,13 +127,15 @@ class Ps(unittest.TestCase):
         self.assertEqual(len(jobs), 1)
         return jobs[0]
 
-    def until(self, state, rank=0):
-        """The rank once it is in that state, behind the calls that the program begins with."""
+    def until(self, state, rank=0, call=None):
+        """The rank once it is in that state, behind the calls that the program begins with, in the
+        call where one is named."""
         for _ in range(500):
             if self.job.poll() is None and self.has_board():
                 found = self.seen()["ranks"][rank]
                 if found["state"] == state and found.get("call") != "MPI_Comm_dup":
-                    return found
+                    if call is None or found["call"] == call:
+                        return found
             time.sleep(0.02)
         self.fail(f"rank {rank} never came to '{state}'")
 
@@ -205,6 +231,22 @@ class Ps(unittest.TestCase):
         self.touch("go")
         self.until("runs")
         self.end()
+
+    def test_shared_memory(self):
+        for protocol in ("newgen-full", "async"):
+            self.begin("memory", "--dsm-protocol", protocol, program=self.memory_program)
+            rank = self.until("waits", rank=1, call="lock 5")
+            self.assertEqual((rank["peer"], rank["holds"]), (0, "lock 3"), rank)
+            self.assertNotIn("communicator", rank)
+            answer = fairlead("ps", str(self.job.pid))
+            self.assertRegex(answer.stdout, r"\n  1 +\d+ +lock 5, waits for rank 0, holds lock 3, "
+                                            r"for \d+\.\d{3} s\n")
+            self.touch("go")
+            # Expect: it ends with the wait.
+            self.until("runs", rank=1)
+            self.end()
+            for name in ("go", "end"):
+                (Path(self.folder.name) / name).unlink()
 
     def test_bad_numbers(self):
         for pid, text in (("999999999", "there is no process 999999999"),

@@ -38,16 +38,12 @@ constexpr bool kSanitized = false;
 #endif
 
 // Three ranks run `body`, and `before` it starts the DSM; returns the job's last words.
-std::string failure_of(
-    const std::string& world, const std::function<void(Dsm&)>& body,
-    const std::function<void()>& before = [] {}, EngineKind engine = EngineKind::automatic,
-    std::size_t heap_bytes = 64 * dsm::kPageBytes) {
+std::string failure_with(
+    const dsm::Options& options, const std::string& world, const std::function<void(Dsm&)>& body,
+    const std::function<void()>& before = [] {}) {
   const Result<run::RunReport> report =
       run::run_world(options_of(world, 3), [&](run::Context& context) {
         before();
-        dsm::Options options;
-        options.heap_bytes = heap_bytes;
-        options.engine = engine;
         Result<Dsm*> started = Dsm::start(context, options);
         if (!started.ok()) context.abort_job(1, started.error().text);
         body(*started.value());
@@ -58,6 +54,16 @@ std::string failure_of(
   if (!report.ok()) return report.error().text;
   EXPECT_NE(report.value().exit_code, 0) << "the job ended well";
   return report.value().failure;
+}
+
+std::string failure_of(
+    const std::string& world, const std::function<void(Dsm&)>& body,
+    const std::function<void()>& before = [] {}, EngineKind engine = EngineKind::automatic,
+    std::size_t heap_bytes = 64 * dsm::kPageBytes) {
+  dsm::Options options;
+  options.heap_bytes = heap_bytes;
+  options.engine = engine;
+  return failure_with(options, world, body, before);
 }
 
 TEST(DsmErrors, LocksOfOthers) {
@@ -85,34 +91,45 @@ TEST(DsmErrors, LocksOfOthers) {
                {"rank 0", "ends while it holds lock 9"});
 }
 
-// Who waits for it never comes to the barrier.
+// Who waits for it never comes to the barrier. Lock 8's manager is rank 2, lock 6's rank 0.
 TEST(DsmErrors, LocksThatAreHeldAtABarrier) {
-  for (const char* const world : {"shm", "udp", "nirx"}) {
-    expect_words(failure_of(world,
-                            [](Dsm& dsm) {
-                              if (dsm.self() == 0) dsm.acquire(8);
-                              if (dsm.self() == 1) {
-                                dsm.barrier();
-                                dsm.acquire(8);
-                              }
-                              dsm.barrier();
-                              if (dsm.self() != 1) dsm.barrier();
-                            }),
-                 {"rank 0", "holds lock 8, for which rank 1 waits", "before the barrier"});
+  dsm::Options options;
+  options.heap_bytes = 64 * dsm::kPageBytes;
+  for (const char* const protocol : {"newgen-full", "async"}) {
+    options.protocol = dsm::protocol_of(protocol).value();
+    for (const char* const world : {"shm", "udp", "nirx"}) {
+      for (const std::uint32_t lock : {8u, 6u}) {
+        SCOPED_TRACE(std::string(protocol) + " " + world + " " + std::to_string(lock));
+        const std::string failure = failure_with(options, world, [lock](Dsm& dsm) {
+          if (dsm.self() == 0) dsm.acquire(lock);
+          if (dsm.self() == 1) {
+            dsm.barrier();
+            dsm.acquire(lock);
+          }
+          dsm.barrier();
+          if (dsm.self() != 1) dsm.barrier();
+        });
+        expect_words(failure, {"rank 0",
+                               "at a barrier and holds lock " + std::to_string(lock) +
+                                   ", for which rank 1 waits",
+                               "before the barrier"});
+      }
+    }
+    // Expect: one that nobody wants may be, and so may one that is wanted behind the barrier,
+    // however late its holder releases it.
+    const std::string words = failure_with(options, "shm", [](Dsm& dsm) {
+      if (dsm.self() == 2) dsm.acquire(8);
+      dsm.barrier();
+      if (dsm.self() == 2) usleep(50'000);
+      if (dsm.self() == 2) dsm.release(8);
+      if (dsm.self() == 1) dsm.acquire(8);
+      dsm.barrier();
+      if (dsm.self() == 1) dsm.release(8);
+      if (dsm.self() == 1) run::current()->abort_job(3, "all went on");
+      dsm.barrier();
+    });
+    expect_words(words, {"rank 1", "all went on"});
   }
-  // Expect: one that nobody wants may be.
-  expect_words(failure_of("shm",
-                          [](Dsm& dsm) {
-                            if (dsm.self() == 2) dsm.acquire(8);
-                            dsm.barrier();
-                            if (dsm.self() == 2) dsm.release(8);
-                            if (dsm.self() == 1) dsm.acquire(8);
-                            dsm.barrier();
-                            if (dsm.self() == 1) dsm.release(8);
-                            if (dsm.self() == 1) run::current()->abort_job(3, "all went on");
-                            dsm.barrier();
-                          }),
-               {"rank 1", "all went on"});
 }
 
 TEST(DsmErrors, MemoryOfOthers) {

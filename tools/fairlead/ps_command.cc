@@ -61,8 +61,11 @@ Json json_of(std::size_t number, const RunningRank& rank) {
   if (rank.state != RunningRank::State::waits) return made;
   const CallFacts& call = rank.call;
   made["call"] = call.call;
-  if (call.group[0] != '\0') made["communicator"] = call.group;
-  if (call.kind != CallFacts::Kind::other) {
+  const bool of_memory = call.kind == CallFacts::Kind::memory;
+  if (call.group[0] != '\0') made[of_memory ? "holds" : "communicator"] = call.group;
+  if (of_memory) {
+    made["peer"] = number_or_any(call.peer);
+  } else if (call.kind != CallFacts::Kind::other) {
     made["waits_for"] = call.kind == CallFacts::Kind::send ? "send" : "receive";
     made["peer"] = number_or_any(call.peer);
     made["tag"] = number_or_any(call.tag);

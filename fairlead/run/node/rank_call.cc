@@ -33,6 +33,31 @@ std::string_view text_of(const char* field, std::size_t size) {
   return {field, ::strnlen(field, size)};
 }
 
+void add_message(Line& line, const CallFacts& facts) {
+  const bool sends = facts.kind == CallFacts::Kind::send;
+  if (facts.peer == CallFacts::kAny) {
+    line.add(" from any rank");
+  } else if (facts.peer >= 0) {
+    line.add(" {} rank {}", sends ? "to" : "from", facts.peer);
+  }
+  if (facts.tag == CallFacts::kAny) {
+    line.add(", any tag");
+  } else if (facts.tag >= 0) {
+    line.add(", tag {}", facts.tag);
+  }
+  const std::string_view group = text_of(facts.group, sizeof facts.group);
+  if (!group.empty()) line.add(", {}", group);
+  if (facts.kind != CallFacts::Kind::other) {
+    line.add(", {}{} bytes", sends ? "" : "up to ", facts.bytes);
+  }
+}
+
+void add_memory(Line& line, const CallFacts& facts) {
+  if (facts.peer >= 0) line.add(", waits for rank {}", facts.peer);
+  const std::string_view held = text_of(facts.group, sizeof facts.group);
+  if (!held.empty()) line.add(", holds {}", held);
+}
+
 // Whole numbers alone: formatting reals may allocate.
 void add_time(Line& line, std::int64_t ns) {
   const std::int64_t ms = std::max<std::int64_t>(0, ns) / 1'000'000;
@@ -75,23 +100,8 @@ std::size_t describe(const CallFacts& facts, std::int64_t now_ns, char* to, std:
     if (!call.empty()) line.add("; it waited last in {}", call);
     return line.length();
   }
-  const bool sends = facts.kind == CallFacts::Kind::send;
   line.add("{}", call);
-  if (facts.peer == CallFacts::kAny) {
-    line.add(" from any rank");
-  } else if (facts.peer >= 0) {
-    line.add(" {} rank {}", sends ? "to" : "from", facts.peer);
-  }
-  if (facts.tag == CallFacts::kAny) {
-    line.add(", any tag");
-  } else if (facts.tag >= 0) {
-    line.add(", tag {}", facts.tag);
-  }
-  const std::string_view group = text_of(facts.group, sizeof facts.group);
-  if (!group.empty()) line.add(", {}", group);
-  if (facts.kind != CallFacts::Kind::other) {
-    line.add(", {}{} bytes", sends ? "" : "up to ", facts.bytes);
-  }
+  facts.kind == CallFacts::Kind::memory ? add_memory(line, facts) : add_message(line, facts);
   if (facts.is_virtual) {
     line.add(", since virtual time ");
     add_time(line, facts.since_ns);

@@ -17,16 +17,17 @@ struct CallFacts {
     other,    // the call alone is known
     receive,  // for a message of `peer`
     send,     // for room, or for the receive, of `peer`
+    memory,   // for something of shared memory, which `call` names: a page, a lock, a barrier
   };
   static constexpr std::int32_t kAny = -1;     // any peer, any tag
   static constexpr std::int32_t kNobody = -2;  // the call is one of a group, or peers are unknown
 
   char call[32] = {};   // "MPI_Recv"
-  char group[48] = {};  // the communicator's name
-  std::int32_t peer = kNobody;
-  std::int32_t tag = kNobody;  // kNobody: it is the library's own
-  std::uint64_t bytes = 0;     // of the message sent, or most of the one to receive
-  std::int64_t since_ns = 0;   // CLOCK_MONOTONIC, or the model's virtual time
+  char group[48] = {};  // the communicator's name; Kind::memory: the locks that the rank holds
+  std::int32_t peer = kNobody;  // Kind::memory: who is to bring it
+  std::int32_t tag = kNobody;   // kNobody: it is the library's own
+  std::uint64_t bytes = 0;      // of the message sent, or most of the one to receive
+  std::int64_t since_ns = 0;    // CLOCK_MONOTONIC, or the model's virtual time
   Kind kind = Kind::none;
   bool is_virtual = false;
 };
@@ -55,8 +56,9 @@ class alignas(64) RankCall {
 };
 static_assert(std::is_standard_layout_v<RankCall> && sizeof(RankCall) == 128);
 
-// "MPI_Recv from rank 2, tag 7, MPI_COMM_WORLD, up to 4096 bytes, for 12.3 s" into `to`, cut to
-// `room`; returns the length. `now_ns` is CLOCK_MONOTONIC's. Safe in a signal handler.
+// "MPI_Recv from rank 2, tag 7, MPI_COMM_WORLD, up to 4096 bytes, for 12.3 s", or "page 7, waits
+// for rank 2, holds lock 1, for 12.3 s", into `to`, cut to `room`; returns the length. `now_ns` is
+// CLOCK_MONOTONIC's. Safe in a signal handler.
 std::size_t describe(const CallFacts& facts, std::int64_t now_ns, char* to, std::size_t room);
 
 // Copies what fits of `text`.

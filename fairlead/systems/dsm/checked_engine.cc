@@ -15,7 +15,7 @@ class CheckedEngine final : public FaultEngine {
   void admit(PageId, PageId) override {}
   void admit_written(PageId page) override { (void)mark_written(page); }
   void expel(PageId, PageId) override {}
-  void fault_inside(PageId) override {}
+  bool fault_inside(PageId) override { return true; }
   bool mark_written(PageId page) override {
     if (written_[page] == 0) since_.push_back(page);
     written_[page] = 1;

@@ -36,15 +36,15 @@ void Core::cond_wait(std::uint32_t lock, std::uint32_t condition) {
   const lci::PortTurn turn(port_);
   told_ = woken_ = false;
   wire_.send(lock % size_, Kind::cond_wait, condition_id(lock, condition), {});
-  serve([this] { return told_; }, "a condition's manager");
+  serve([this] { return told_; }, {"a condition's manager", nullptr, {}, lock % size_});
   release(lock);
-  serve([this] { return woken_; }, "a condition");
+  serve([this] { return woken_; }, {"a condition", "condition", condition});
   acquire(lock);
 }
 
 std::vector<std::uint32_t> Core::held_locks() const {
   std::vector<std::uint32_t> locks;
-  for (const auto& [lock, since] : held_) locks.push_back(lock);
+  for (const auto& [lock, held] : held_) locks.push_back(lock);
   return locks;
 }
 
@@ -98,7 +98,7 @@ std::uint32_t Core::acquire_range(const void* begin, std::size_t bytes, bool exc
   granted_ = false;
   const Ps asked = port_.now();
   wire_.send(kRangeManager, Kind::range_acquire, number, body);
-  serve([this] { return granted_; }, "a range");
+  serve([this] { return granted_; }, {"a range", nullptr, {}, kRangeManager});
   held_ranges_[number] = {first, end, exclusive, take_grant(asked)};
   return number;
 }
@@ -144,13 +144,14 @@ std::uint64_t Core::atomic(std::uint64_t* at, lci::Atomic op, std::uint64_t a, s
     if (apart_) hide(page);
   }
   const std::uint64_t offset = offset_of(at);
+  const Awaited answer{"an atomic", "atomic on page", page, home_[page] - 1};
   ++fetches_asked_;
   begin(
       [&] {
         return port_.atomic({home_[page] - 1, kPages, offset}, op, a, b, &old_word_, &fetched_);
       },
-      "an atomic");
-  await(fetched_, fetches_asked_, "an atomic");
+      answer);
+  await(fetched_, fetches_asked_, answer);
   const std::uint64_t old = old_word_;
   // This rank's copy has the new value, until it hears of others' atomics.
   if (!is_master(page) && state_[page] != State::out) {

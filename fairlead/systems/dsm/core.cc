@@ -97,7 +97,9 @@ Core::Core(run::Context& context, const Options& options)
           {[](void* self, Message& message) { static_cast<Core*>(self)->handle(message); }, this}),
       relay_(size_),
       rounds_(self_, size_),
-      arrivals_(rounds_.steps().size()) {}
+      arrivals_(rounds_.steps().size()),
+      waiting_(port_, context.rank_call(), [this] { return what_it_holds(); }),
+      lock_{kALock} {}
 
 Core::~Core() {
   if (running_) {
@@ -199,13 +201,13 @@ void Core::stop() {
   if (!held_ranges_.empty()) fail("ends while it holds a range");
   {
     const lci::PortTurn turn(port_);
-    const char* const what = "the end of the DSM";
+    const Awaited end{"the end of the DSM"};
     // Behind the first barrier nobody asks for anything new; behind the second all answers have
     // left. A timer that still runs would find no Core.
     for (int i = 0; i < 2; ++i) {
-      barrier(~std::uint64_t{0}, what);
-      wait_until([this] { return wire_.idle() && !looking_later_ && !unconfirmed(); }, what);
-      await(replied_, replies_, what);
+      barrier(~std::uint64_t{0}, end.what);
+      wait_until([this] { return wire_.idle() && !looking_later_ && !unconfirmed(); }, end);
+      await(replied_, replies_, end);
       if (i == 0 && watch_ != nullptr) gather_profiles();
     }
   }
@@ -255,12 +257,28 @@ void Core::must(Post answer, const char* what) {
   fail(fmt::format("{}: {}", what, run::lost_ranks(port_)));
 }
 
-void Core::await(const Counter& counter, std::uint64_t at, const char* what) {
+void Core::await(const Counter& counter, std::uint64_t at, const Awaited& of) {
   if (in_fault_ && counter.ok + counter.failed < at) check_that_port_looks();
-  must(port_.wait({.counter = &counter, .at = at, .what = what}), what);
+  must(waiting_.wait({.counter = &counter, .at = at}, of), of.what);
+  waiting_.over();
   if (counter.failed.load(std::memory_order_relaxed) != 0) {
-    fail(fmt::format("{}: a rank refused it", what));
+    fail(fmt::format("{}: a rank refused it", of.what));
   }
+}
+
+void Core::await_word(const std::atomic<std::uint64_t>& word, lci::Cmp cmp, std::uint64_t value,
+                      const Awaited& of) {
+  must(waiting_.wait({.word = &word, .cmp = cmp, .value = value}, of), of.what);
+  waiting_.over();
+}
+
+std::string Core::what_it_holds() const {
+  std::string all;
+  for (const auto& [lock, held] : held_) {
+    all += fmt::format("{}lock {}", all.empty() ? "" : ", ", lock);
+  }
+  if (!held_ranges_.empty()) all += all.empty() ? "a range" : ", a range";
+  return all;
 }
 
 void Core::handle(Message& message) {
@@ -313,6 +331,10 @@ void Core::handle(Message& message) {
     case Kind::grant:
     case Kind::range_grant:
       return granted(message);
+    case Kind::lock_sought:
+      return lock_sought(message);
+    case Kind::lock_holder:
+      return holder_told(message);
     case Kind::record_ask:
       return records_asked(message);
     case Kind::handed:
@@ -357,12 +379,13 @@ void Core::refuse(const Message& message) {
 std::uint64_t Core::take_pages(std::uint64_t count) {
   if (self_ == 0 && own_words_)
     return word_of(*pages_taken_).fetch_add(count, std::memory_order_acq_rel);
+  const Awaited memory{"memory of the shared heap", nullptr, {}, 0};
   begin(
       [&] {
         return port_.atomic({0, kPagesTaken, 0}, lci::Atomic::add, count, 0, &old_word_, &fetched_);
       },
-      "memory of the shared heap");
-  await(fetched_, ++fetches_asked_, "memory of the shared heap");
+      memory);
+  await(fetched_, ++fetches_asked_, memory);
   return old_word_;
 }
 

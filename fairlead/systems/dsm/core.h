@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -40,6 +41,7 @@
 #include "fairlead/systems/dsm/range_locks.h"
 #include "fairlead/systems/dsm/record_board.h"
 #include "fairlead/systems/dsm/static_data.h"
+#include "fairlead/systems/dsm/waiting.h"
 #include "fairlead/systems/dsm/watch/watch.h"
 #include "fairlead/systems/dsm/wire.h"
 
@@ -98,45 +100,54 @@ class Core {
   static constexpr std::size_t kAhead = 8;               // pages that are fetched together
   static constexpr std::uint64_t kRangesClock = kLocks;  // beside those of locks
   static constexpr Ps kLook = microseconds(10);          // between looks at what tells of no change
+  // Names the second barrier of one at which homes move.
+  static constexpr std::uint64_t kMoved = std::uint64_t{1} << 61;
 
   Core(run::Context& context, const Options& options);
   Result<void> open(const Options& options);
   void check_running(const char* call);
 
   // --- Waiting (core.cc).
-  void await(const Counter& counter, std::uint64_t at, const char* what);
+  void await(const Counter& counter, std::uint64_t at, const Awaited& of);
+  // Until a word of this rank's memory, which others change, compares so.
+  void await_word(const std::atomic<std::uint64_t>& word, lci::Cmp cmp, std::uint64_t value,
+                  const Awaited& of);
   void must(Post answer, const char* what);
+  // One wait of those until `of` is there.
+  void wait(const lci::Until& until, const Awaited& of) {
+    if (wire_.peer_down()) must(Post::peer_down, of.what);
+    must(waiting_.wait(until, of), of.what);
+  }
   // Until `call`, a put, get or atomic, finds room.
   template <class Call>
-  void begin(const Call& call, const char* what) {
+  void begin(const Call& call, const Awaited& of) {
     Post answer = call();
     while (answer == Post::again_credit || answer == Post::again_buffer) {
-      const Post waited = port_.wait({.any_change = true, .what = what});
-      if (waited == Post::peer_down) must(waited, what);
+      const Post waited = waiting_.wait({.any_change = true}, of);
+      if (waited == Post::peer_down) must(waited, of.what);
       answer = call();
     }
-    must(answer, what);
+    waiting_.over();
+    must(answer, of.what);
   }
   // Until `done()` holds, whoever brings it about.
   template <class Done>
-  void wait_until(const Done& done, const char* what) {
-    while (!done()) {
-      if (wire_.peer_down()) must(Post::peer_down, what);
-      must(port_.wait({.any_change = true, .deadline = port_.now() + kLook, .what = what}), what);
-    }
+  void wait_until(const Done& done, const Awaited& of) {
+    while (!done()) wait({.any_change = true, .deadline = port_.now() + kLook}, of);
+    waiting_.over();
   }
   // Until this rank's messages have left, which nobody sends for it while it computes.
   void drain() {
-    wait_until([this] { return wire_.idle(); }, "room to send to another rank");
+    wait_until([this] { return wire_.idle(); }, {"room to send to another rank"});
   }
   // Until `done()` holds, which upcalls bring about.
   template <class Done>
-  void serve(const Done& done, const char* what) {
-    while (!done()) {
-      if (wire_.peer_down()) must(Post::peer_down, what);
-      must(port_.wait({.any_packet = true, .what = what}), what);
-    }
+  void serve(const Done& done, const Awaited& of) {
+    while (!done()) wait({.any_packet = true}, of);
+    waiting_.over();
   }
+  // "lock 7, lock 9, a range".
+  std::string what_it_holds() const;
   std::uint64_t take_pages(std::uint64_t count);
   // What the operating system does where protections tell of accesses; the checked engine has none.
   void charge_protections(std::uint64_t faults, std::uint64_t protections) {
@@ -169,6 +180,7 @@ class Core {
   void fetch_ardmar();
   void find_homes();
   void read_slots(bool first);
+  Awaited of_slot(const Slot& slot, const char* what, const char* thing) const;
   void fetch_async();
   void ask(std::size_t number, bool wanted);
   void look_at_puts();
@@ -230,7 +242,7 @@ class Core {
   void meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> notices,
             const char* call);
   template <class Done>
-  void serve_with_locks(const Done& done, std::uint64_t id, const char* call);
+  void serve_with_locks(const Done& done, const Awaited& barrier);
   void arrived(Message& message);
   // Into heard_. `knows`: rank 0's word is in departed_word_; `last`: of the barrier's messages.
   void take_arrival(std::uint64_t id, const Message& message, bool& knows, bool last);
@@ -240,6 +252,9 @@ class Core {
   void granted(const Message& message);
   // After a grant: what it brought, and what a release will have to bring.
   VectorTime take_grant(Ps asked);
+  void await_grant(std::uint32_t lock);
+  void lock_sought(const Message& message);
+  void holder_told(const Message& message);
   std::vector<std::uint32_t> end_of_hold(const VectorTime& since);
   void end_distributing();
   std::vector<Notice> notices_in(const Message& message, std::size_t from);
@@ -257,9 +272,8 @@ class Core {
   void acquire_queued(std::uint32_t lock);
   void release_queued(std::uint32_t lock);
   void hand_over(std::uint32_t lock, const FollowerWord& next);
-  // From within a barrier: which rank has asked, before it came to this barrier, for a lock that
-  // this one holds. It will not come.
-  std::optional<Rank> waits_before_barrier(std::uint32_t lock);
+  // As the one below, of a queued lock.
+  std::optional<Rank> follows_before_barrier(std::uint32_t lock) const;
   void read_board(Rank from);
   void read_records(Rank from, RecordBoard::Head head, std::span<const Notice> few);
   void records_asked(const Message& message);
@@ -384,6 +398,9 @@ class Core {
   // --- What it waits for.
   std::uint64_t departed_word_ = 0;
   std::vector<Notice> heard_;
+  Waiting waiting_;
+  Awaited lock_;                // the one asked for by a message
+  std::uint32_t barriers_ = 0;  // so far
   bool granted_ = false;
   bool recorded_ = false;
   std::optional<std::uint64_t> placed_ = 0;  // what the keeper of a page says; none: not yet
@@ -391,7 +408,19 @@ class Core {
   bool woken_ = false;
   VectorTime granted_time_;
   VectorTime granted_clock_;  // of the releases before, where races are looked for
-  std::unordered_map<std::uint32_t, VectorTime> held_;  // locks, with what their manager knew
+  // A rank that has waited long for a lock of this one's, after so many barriers.
+  struct Seeker {
+    Rank rank;
+    std::uint32_t barriers;
+  };
+  struct HeldLock {
+    VectorTime since;              // what the manager knew
+    std::optional<Seeker> seeker;  // where locks are messages
+  };
+  std::unordered_map<std::uint32_t, HeldLock> held_;
+  // From within a barrier: which rank asked, before it came to this barrier, for a lock that this
+  // one holds. It will not come.
+  std::optional<Rank> waits_before_barrier(std::uint32_t lock, const HeldLock& held) const;
   struct HeldRange {
     std::uint64_t begin;
     std::uint64_t end;

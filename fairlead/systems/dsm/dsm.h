@@ -19,7 +19,7 @@ enum class EngineKind : std::uint8_t {
   automatic,  // uffd where the system lets this process have it, else mprotect; mprotect where
               // first writes are to be seen, for a profile or races
   uffd,       // userfaultfd: missing pages by SIGBUS, writes by PAGEMAP_SCAN (Linux 6.7)
-  mprotect,   // protections and SIGSEGV; one mapping per run of equal pages (vm.max_map_count)
+  mprotect,   // protections and SIGSEGV; one mapping per run of equal pages, below vm.max_map_count
   checked,    // the program says: touch(), handles. The heap has another address on each rank
 };
 // Whether a rank serves others while it computes, by interrupts where the fabric has them.

@@ -5,6 +5,7 @@
 // A page is out (any access ends in Core's fault handler) or in: readable, and writes to it are
 // remembered until collect(). All are out at first.
 #pragma once
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,9 +31,12 @@ class FaultEngine {
   virtual void admit_written(PageId page) = 0;
   // Puts pages [first, first + count) out.
   virtual void expel(PageId first, PageId count) = 0;
-  // An access to a page that is in has faulted: a write, or one to a page that the kernel took
-  // away. Async-signal-safe.
-  virtual void fault_inside(PageId page) = 0;
+  // An access to a page that is in has faulted: a write, or one to a page that the kernel or the
+  // engine itself took away. True: a write, as far as is known, which collect() will name.
+  // Async-signal-safe.
+  virtual bool fault_inside(PageId page) = 0;
+  // The program is about to access a page that is in by a system call, which no signal tells of.
+  virtual void reach(PageId) {}
   // The program is about to write a page that is in, itself or by a system call, which no signal
   // tells of. True: collect() will name the page, written or not.
   virtual bool mark_written(PageId page) = 0;
@@ -43,7 +47,9 @@ class FaultEngine {
 
 // `memory` outlives it. Error: what the system refused.
 Result<std::unique_ptr<FaultEngine>> make_uffd_engine(const Memory& memory);
-Result<std::unique_ptr<FaultEngine>> make_mprotect_engine(const Memory& memory);
+// `mappings`: the kernel's, into which the heap may be cut; some 512 more for a moment.
+Result<std::unique_ptr<FaultEngine>> make_mprotect_engine(const Memory& memory,
+                                                          std::size_t mappings);
 
 std::unique_ptr<FaultEngine> make_checked_engine(const Memory& memory);
 

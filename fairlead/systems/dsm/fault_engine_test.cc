@@ -5,7 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
 
 namespace fairlead::dsm {
 namespace {
@@ -14,10 +19,11 @@ constexpr PageId kPagesUsed = 530;  // more than the 2 MiB that leave the scans 
 
 // What the handler, which has no other way, takes pages in by.
 struct Faults {
+  explicit Faults(PageId pages) : in(pages, 0) {}
   FaultEngine* engine = nullptr;
   Memory* memory = nullptr;
-  bool in[kPagesUsed] = {};
-  int outside = 0;  // faults of pages that were out
+  std::vector<std::uint8_t> in;  // by page
+  int outside = 0;               // faults of pages that were out
   int inside = 0;
 };
 Faults* faults = nullptr;
@@ -25,24 +31,21 @@ Faults* faults = nullptr;
 void on_fault(int, siginfo_t* info, void*) {
   if (faults == nullptr || !faults->memory->has(info->si_addr)) _exit(97);
   const PageId page = faults->memory->page_of(info->si_addr);
-  if (faults->in[page]) {
+  if (faults->in[page] != 0) {
     ++faults->inside;
-    return faults->engine->fault_inside(page);
+    (void)faults->engine->fault_inside(page);
+    return;
   }
   ++faults->outside;
-  faults->in[page] = true;
+  faults->in[page] = 1;
   faults->engine->admit(page, 1);
 }
 
-class Engines : public testing::TestWithParam<EngineKind> {
+class OnMemory : public testing::Test {
  protected:
-  void SetUp() override {
-#ifdef __SANITIZE_THREAD__
-    GTEST_SKIP() << "ThreadSanitizer has no shadow of memory at the heap's address";
-#endif
-    std::string why;
-    Result<std::unique_ptr<FaultEngine>> made =
-        make_engine(GetParam(), memory_.value(), false, why);
+  explicit OnMemory(PageId pages)
+      : memory_(Memory::map(std::size_t{pages} * kPageBytes)), faults_(pages) {}
+  void begin(Result<std::unique_ptr<FaultEngine>> made) {
     if (!made.ok()) GTEST_SKIP() << made.error().text;
     engine_ = std::move(made.value());
     faults_.engine = engine_.get();
@@ -70,11 +73,23 @@ class Engines : public testing::TestWithParam<EngineKind> {
     return pages;
   }
 
-  Result<Memory> memory_ = Memory::map(kPagesUsed * kPageBytes);
+  Result<Memory> memory_;
   std::unique_ptr<FaultEngine> engine_;
   Faults faults_;
   struct sigaction bus_ {};
   struct sigaction segv_ {};
+};
+
+class Engines : public OnMemory, public testing::WithParamInterface<EngineKind> {
+ protected:
+  Engines() : OnMemory(kPagesUsed) {}
+  void SetUp() override {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "ThreadSanitizer has no shadow of memory at the heap's address";
+#endif
+    std::string why;
+    begin(make_engine(GetParam(), memory_.value(), false, why));
+  }
 };
 INSTANTIATE_TEST_SUITE_P(Kinds, Engines, testing::Values(EngineKind::uffd, EngineKind::mprotect),
                          [](const auto& kind) {
@@ -201,6 +216,96 @@ TEST_P(Engines, PagesOfTwoBlocksComeInTogether) {
   at(511, 1) = 1;
   at(512, 1) = 1;
   EXPECT_EQ(written(), (std::vector<PageId>{511, 512}));
+}
+
+// Every second page of eight blocks is in, for which the kernel would have a mapping each.
+class FewMappings : public OnMemory {
+ protected:
+  static constexpr PageId kPages = 8 * 512;
+  static constexpr std::size_t kMappings = 1700;
+  static constexpr std::size_t kOneBlock = 512;
+
+  FewMappings() : OnMemory(kPages) {}
+  void SetUp() override {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "ThreadSanitizer has no shadow of memory at the heap's address";
+#endif
+    begin(make_mprotect_engine(memory_.value(), kMappings));
+  }
+  // The kernel's, of the view.
+  std::size_t mappings() {
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory_.value().view(0));
+    const std::uintptr_t end = begin + memory_.value().bytes();
+    std::size_t count = 0;
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+      unsigned long first = 0;
+      if (std::sscanf(line.c_str(), "%lx-", &first) == 1 && first >= begin && first < end) ++count;
+    }
+    return count;
+  }
+};
+
+TEST_F(FewMappings, HoldHoweverManyPagesAreIn) {
+  std::vector<PageId> all;
+  for (PageId page = 0; page < kPages; page += 2) {
+    at(page, 1) = static_cast<char>(page / 2);
+    all.push_back(page);
+    if (page % 100 == 0) {
+      ASSERT_LE(mappings(), kMappings + kOneBlock) << "page " << page;
+    }
+  }
+  EXPECT_EQ(faults_.outside, static_cast<int>(kPages / 2));
+  EXPECT_EQ(written(), all);
+  // Expect: all of them are still in, with what was written, also where nothing can be accessed
+  // until it is tried.
+  faults_.outside = faults_.inside = 0;
+  for (const PageId page : all) EXPECT_EQ(at(page, 1), static_cast<char>(page / 2));
+  EXPECT_EQ(faults_.outside, 0);
+  EXPECT_GT(faults_.inside, 0);
+  // Expect: a block is opened once.
+  EXPECT_LE(faults_.inside, 8);
+  EXPECT_EQ(written(), std::vector<PageId>{});
+  EXPECT_LE(mappings(), kMappings + kOneBlock);
+}
+
+// Block 0 is shut, as those behind it were opened later.
+TEST_F(FewMappings, PagesOfShutBlocksAreWrittenAndGoOutAsOthers) {
+  for (PageId page = 0; page < kPages; page += 2) EXPECT_EQ(at(page), 0);
+  EXPECT_EQ(written(), std::vector<PageId>{});
+  faults_.outside = faults_.inside = 0;
+  engine_->expel(4, 1);
+  faults_.in[4] = 0;
+  memory_.value().alias(4)[0] = std::byte{44};
+  engine_->admit_written(5);
+  faults_.in[5] = 1;
+  at(5) = 5;
+  EXPECT_EQ(faults_.inside + faults_.outside, 0);
+  EXPECT_EQ(at(4), 44);
+  EXPECT_EQ(faults_.outside, 1);
+  at(8) = 1;
+  EXPECT_EQ(written(), (std::vector<PageId>{5, 8}));
+  // Expect: what is written and shut is written no more once it was collected.
+  at(10) = 1;
+  for (PageId page = 1024; page < kPages; page += 2) EXPECT_EQ(at(page), 0);
+  EXPECT_EQ(written(), std::vector<PageId>{10});
+  at(10) = 2;
+  EXPECT_EQ(written(), std::vector<PageId>{10});
+}
+
+TEST_F(FewMappings, SystemCallsReachPagesOfShutBlocks) {
+  for (PageId page = 0; page < kPages; page += 2) EXPECT_EQ(at(page), 0);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  // Expect: page 2's block is shut.
+  EXPECT_EQ(write(ends[1], memory_.value().view(2), 2), -1);
+  engine_->reach(2);
+  EXPECT_EQ(write(ends[1], memory_.value().view(2), 2), 2);
+  (void)engine_->mark_written(600);
+  EXPECT_EQ(read(ends[0], memory_.value().view(600), 2), 2);
+  EXPECT_EQ(written(), std::vector<PageId>{600});
+  close(ends[0]);
+  close(ends[1]);
 }
 
 }  // namespace

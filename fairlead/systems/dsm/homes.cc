@@ -9,12 +9,6 @@
 #include "fairlead/systems/dsm/segments.h"
 
 namespace fairlead::dsm {
-namespace {
-
-// Names the second barrier of one at which homes move.
-constexpr std::uint64_t kMoved = std::uint64_t{1} << 61;
-
-}  // namespace
 
 // --- Hints.
 
@@ -44,14 +38,14 @@ std::uint64_t Core::claim(PageId page, Rank rank) {
         .compare_exchange_strong(before, rank + 1, std::memory_order_acq_rel);
     return before;
   }
-  const char* const what = "a page's home";
+  const Awaited home{"a page's home", "home of page", page, keeper};
   const lci::Remote at{keeper, kFirstTouch, page / size_ * sizeof(std::uint64_t)};
   begin(
       [&] {
         return port_.atomic(at, lci::Atomic::compare_swap, 0, rank + 1, &old_word_, &fetched_);
       },
-      what);
-  await(fetched_, ++fetches_asked_, what);
+      home);
+  await(fetched_, ++fetches_asked_, home);
   return old_word_;
 }
 
@@ -61,7 +55,7 @@ std::uint64_t Core::claim_by_message(PageId page, Rank rank) {
   placed_.reset();
   const std::uint32_t body[] = {rank};
   wire_.send(keeper, Kind::place, page, body);
-  serve([this] { return placed_.has_value(); }, "a page's home");
+  serve([this] { return placed_.has_value(); }, {"a page's home", "home of page", page, keeper});
   return *placed_;
 }
 
@@ -131,10 +125,11 @@ void Core::move_homes() {
 // The rank wrote the page last, and has all that was written before. What it sent to the old home
 // has come there: it would else fall on the copy that the old home fetches next.
 void Core::take_home(PageId page) {
-  const char* const what = "changes to come to a page's old home";
-  begin([&] { return port_.fence({home_[page] - 1}, &fetched_); }, what);
-  await(fetched_, ++fetches_asked_, what);
-  serve([this] { return !unconfirmed(); }, what);
+  const Awaited changes{"changes to come to a page's old home", "old home of page", page,
+                        home_[page] - 1};
+  begin([&] { return port_.fence({home_[page] - 1}, &fetched_); }, changes);
+  await(fetched_, ++fetches_asked_, changes);
+  serve([this] { return !unconfirmed(); }, changes);
   at_ = 0;
   if (state_[page] == State::out) bring_in(page);
   if (apart_) {

@@ -55,7 +55,8 @@ void Core::close_interval() {
     stamps_[home].clear();
   }
   stamped_.clear();
-  await(flushed_, flushes_asked_, "changes to be written to their pages' homes");
+  await(flushed_, flushes_asked_,
+        {"changes to be written to their pages' homes", "changes to come home"});
   drain();
   if (mine_.size() == before) return;
   time_[self_] = seq;
@@ -110,7 +111,8 @@ void Core::bring_home(PageId page, std::uint64_t& interval) {
     return;
   }
   // What the home has still to apply must not come behind newer bytes.
-  serve([&] { return unacknowledged_[home] == 0; }, "changes to be applied at a home");
+  serve([&] { return unacknowledged_[home] == 0; },
+        {"changes to be applied at a home", "changes to be applied", {}, home});
   put_runs(page);
   if (protocol_.diff == DiffPart::draw) {
     if (stamps_[home].empty()) stamped_.push_back(home);
@@ -123,7 +125,7 @@ void Core::bring_home(PageId page, std::uint64_t& interval) {
       [&] {
         return port_.put({home}, kVersions, {&version, 1}, &flushed_, lci::kNoCounter, lci::kAfter);
       },
-      "a page's version");
+      {"a page's version", "room for version of page", page, home});
   ++flushes_asked_;
 }
 
@@ -155,7 +157,7 @@ void Core::put_runs(PageId page) {
           return port_.put({home_[page] - 1}, kPages, std::span(pieces).first(count), &flushed_,
                            lci::kNoCounter, lci::kNoFlags);
         },
-        "a page's changes");
+        {"a page's changes", "room for changes of page", page, home_[page] - 1});
     ++flushes_asked_;
     count = 0;
   };
@@ -173,7 +175,8 @@ void Core::put_runs(PageId page) {
 // In parts of one packet each; the home has as many buffers for pages as there may be unconfirmed.
 void Core::send_runs(PageId page, std::uint32_t seq) {
   const Rank home = home_[page] - 1;
-  serve([&] { return unacknowledged_[home] < diff_buffers_; }, "a buffer for changes at a home");
+  serve([&] { return unacknowledged_[home] < diff_buffers_; },
+        {"a buffer for changes at a home", "room for changes of page", page, home});
   std::byte* const twin = twins_ + std::size_t{page} * kPageBytes;
   const std::size_t words_max = port_.caps(home).mtu_bytes / sizeof(std::uint32_t);
   auto left = std::span<const ByteRun>(runs_);
@@ -249,8 +252,8 @@ std::span<const Notice> Core::apply(std::span<const Notice> notices) {
 void Core::await_version(PageId page, std::uint32_t writer, std::uint64_t seq) {
   std::atomic<std::uint64_t>& version = word_of(versions_[std::size_t{page} * size_ + writer]);
   if (version.load(std::memory_order_acquire) >= seq) return;
-  const char* const what = "a writer's changes to a page of this rank";
-  must(port_.wait({.word = &version, .cmp = lci::Cmp::ge, .value = seq, .what = what}), what);
+  await_word(version, lci::Cmp::ge, seq,
+             {"a writer's changes to a page of this rank", "changes to page", page, writer});
 }
 
 }  // namespace fairlead::dsm

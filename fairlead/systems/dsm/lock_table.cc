@@ -15,6 +15,12 @@ bool LockTable::acquire(std::uint32_t lock, Waiter&& waiter) {
   return true;
 }
 
+std::optional<Rank> LockTable::holder(std::uint32_t lock) const {
+  const auto at = locks_.find(lock);
+  if (at == locks_.end() || !at->second.held) return std::nullopt;
+  return at->second.holder;
+}
+
 std::pair<bool, std::optional<LockTable::Waiter>> LockTable::release(std::uint32_t lock,
                                                                      Rank rank) {
   Lock& at = locks_[lock];

@@ -20,6 +20,8 @@ class LockTable {
 
   // True: the lock is `waiter`'s now. False: it waits.
   bool acquire(std::uint32_t lock, Waiter&& waiter);
+  // Who has it; nobody: it is free.
+  std::optional<Rank> holder(std::uint32_t lock) const;
   // Who has it now, if somebody waited. False first: `rank` does not hold it.
   std::pair<bool, std::optional<Waiter>> release(std::uint32_t lock, Rank rank);
 

@@ -44,8 +44,7 @@ bool Core::fault(void* address, void* machine) {
   const lci::PortTurn turn(port_);
   if (watch_ != nullptr) at_ = watch_->accessed_at(machine);
   if (state_[page] == State::in) {
-    if (watch_ != nullptr) note_write(page, at_);
-    engine_->fault_inside(page);
+    if (engine_->fault_inside(page) && watch_ != nullptr) note_write(page, at_);
   } else {
     if (state_[page] == State::out) {
       charge_protections(1, 0);
@@ -189,6 +188,7 @@ void Core::touch(const void* begin, std::size_t bytes, bool write, std::uintptr_
     if (state_[page] == State::out) take_fault(page, false);
     if (apart_ && !shown) show(page);
     if (!write) {
+      engine_->reach(page);
       note_read(page, offset, offset + bytes);
       continue;
     }
@@ -259,10 +259,12 @@ void Core::fetch_ardmar() {
   }
   read_slots(true);
   Slot& wanted = slots_[0];
-  for (Ps pause = kLookAgain; in_fault_ && !wanted.here;
-       pause = std::min(pause + pause, kLookAgainMost)) {
-    const Post waited = port_.wait(
-        {.deadline = port_.now() + pause, .what = "a writer's changes at a page's home"});
+  if (!in_fault_ || wanted.here) return;
+  const Awaited changes{"a writer's changes at a page's home", "changes to page", wanted.page,
+                        home_[wanted.page] - 1};
+  const Waiting::Loop loop(waiting_);
+  for (Ps pause = kLookAgain; !wanted.here; pause = std::min(pause + pause, kLookAgainMost)) {
+    const Post waited = waiting_.wait({.deadline = port_.now() + pause}, changes);
     if (waited == Post::peer_down) must(waited, "a page's version");
     wanted.over = false;
     read_slots(false);
@@ -278,6 +280,7 @@ void Core::find_homes() {
     const Rank keeper = slot.page % size_;
     const bool wanted = i == 0 && in_fault_;
     const lci::Remote at{keeper, kFirstTouch, slot.page / size_ * sizeof(std::uint64_t)};
+    const Awaited home{"a page's home", "home of page", slot.page, keeper};
     slot.word = 0;
     if (keeper == self_) {
       std::atomic<std::uint64_t>& word = word_of(first_touch_[slot.page / size_]);
@@ -291,21 +294,21 @@ void Core::find_homes() {
     ++fetches_asked_;
     if (!wanted) {
       begin([&] { return port_.get(at, &slot.word, sizeof slot.word, &fetched_, lci::kNoFlags); },
-            "a page's home");
+            home);
       continue;
     }
     begin(
         [&] {
           return port_.atomic(at, lci::Atomic::compare_swap, 0, self_ + 1, &slot.word, &fetched_);
         },
-        "a page's home");
+        home);
     if (protocol_.faithful) {
       ++fetches_asked_;
       begin([&] { return port_.get(at, &read_word_, sizeof read_word_, &fetched_, lci::kNoFlags); },
-            "a page's home");
+            home);
     }
   }
-  await(fetched_, fetches_asked_, "a page's home");
+  await(fetched_, fetches_asked_, of_slot(slots_[0], "a page's home", "home of page"));
   for (std::size_t i = 0; i < slots_used_; ++i) {
     const Slot& slot = slots_[i];
     if (home_[slot.page] != 0) continue;
@@ -321,6 +324,8 @@ void Core::find_homes() {
 // at once where the network keeps them in order.
 void Core::read_slots(bool first) {
   const std::size_t row = size_ * sizeof(std::uint64_t);
+  const Awaited page = of_slot(slots_[0], "a page", "page");
+  const Awaited version = of_slot(slots_[0], "a page's version", "version of page");
   const auto read_page = [&](const Slot& slot) {
     ++fetches_asked_;
     begin(
@@ -328,7 +333,7 @@ void Core::read_slots(bool first) {
           return port_.get({home_[slot.page] - 1, kPages, std::uint64_t{slot.page} * kPageBytes},
                            memory_->alias(slot.page), kPageBytes, &fetched_, lci::kNoFlags);
         },
-        "a page");
+        page);
   };
   const auto together = [&](const Slot& slot) {
     // Later tries ask for the version alone, as one that is too old would cost a page; and where
@@ -339,7 +344,7 @@ void Core::read_slots(bool first) {
   for (std::size_t i = 0; page_first && i < slots_used_; ++i) {
     if (!slots_[i].over) read_page(slots_[i]);
   }
-  if (page_first) await(fetched_, fetches_asked_, "a page");
+  if (page_first) await(fetched_, fetches_asked_, page);
   bool any = false;
   for (std::size_t i = 0; i < slots_used_; ++i) {
     const Slot& slot = slots_[i];
@@ -352,23 +357,29 @@ void Core::read_slots(bool first) {
           return port_.get({home_[slot.page] - 1, kVersions, slot.page * row},
                            &read_versions_[i * size_], row, &fetched_, lci::kNoFlags);
         },
-        "a page's version");
+        version);
     if (together(slot) && !page_first) read_page(slot);
   }
   if (!any) return;
-  await(fetched_, fetches_asked_, "a page's version");
+  await(fetched_, fetches_asked_, version);
   for (std::size_t i = 0; i < slots_used_; ++i) {
     Slot& slot = slots_[i];
     if (slot.over) continue;
     slot.here = has_all(std::span(read_versions_).subspan(i * size_, size_), slot.page);
     if (slot.here && !together(slot) && !page_first) read_page(slot);
   }
-  await(fetched_, fetches_asked_, "a page");
+  await(fetched_, fetches_asked_, page);
   for (std::size_t i = 0; i < slots_used_; ++i) {
     Slot& slot = slots_[i];
     if (!slot.over && slot.here) keep_twin(slot.page);
     slot.over = true;
   }
+}
+
+// Something of a page that is fetched; of several that are, the first one, which a fault waits for.
+Awaited Core::of_slot(const Slot& slot, const char* what, const char* thing) const {
+  const std::uint32_t home = home_[slot.page];
+  return {what, thing, slot.page, home == 0 ? slot.page % size_ : home - 1};
 }
 
 bool Core::reads_in_order(Rank rank) const {
@@ -407,7 +418,6 @@ bool Core::takes_puts(Rank home) const {
 void Core::fetch_async() {
   for (std::size_t i = 0; i < slots_used_; ++i) ask(i, i == 0 && in_fault_);
   const auto used = std::span(slots_).first(slots_used_);
-  const char* const what = "a page";
   // Before what has come is looked at: it may be what is waited for.
   if (in_fault_) check_that_port_looks();
   for (;;) {
@@ -415,16 +425,13 @@ void Core::fetch_async() {
     const auto missing =
         std::find_if(used.begin(), used.end(), [](const Slot& slot) { return !slot.over; });
     if (missing == used.end()) break;
-    if (wire_.peer_down()) must(Post::peer_down, what);
     const Counter& put = put_[static_cast<std::size_t>(missing - used.begin())];
     // A page that is there, and whose home is not known yet, waits for a message.
     const bool there = put.ok.load(std::memory_order_acquire) != missing->puts;
-    must(port_.wait({.counter = there ? nullptr : &put,
-                     .at = missing->puts + 1,
-                     .any_packet = true,
-                     .what = what}),
-         what);
+    wait({.counter = there ? nullptr : &put, .at = missing->puts + 1, .any_packet = true},
+         of_slot(*missing, "a page", "page"));
   }
+  waiting_.over();
   for (const Slot& slot : used) {
     if (!slot.here) continue;
     home_[slot.page] == self_ + 1 ? bring_own(slot.page) : keep_twin(slot.page);

@@ -22,11 +22,13 @@
 namespace fairlead::dsm {
 namespace {
 
-constexpr const char kLock[] = "a lock";
 // Records that are put with a lock, or read with a board's head.
 constexpr std::uint32_t kFewRecords = 8;
 constexpr std::size_t kFewWords = kFewRecords * sizeof(Notice) / sizeof(std::uint64_t);
 static_assert(kFewWords * sizeof(std::uint64_t) == kFewRecords * sizeof(Notice));
+
+// What was written before a release, as that rank knows it.
+Awaited records_of(Rank rank) { return {kALock, "what a lock brings", {}, rank}; }
 
 }  // namespace
 
@@ -42,19 +44,21 @@ std::size_t Core::handed_records() const { return handed_word(kLocks); }
 std::uint64_t Core::change_queue(std::uint32_t lock, lci::Atomic op, std::uint64_t a,
                                  std::uint64_t b) {
   const lci::Remote at{lock % size_, kLockWords, lock / size_ * sizeof(std::uint64_t)};
-  begin([&] { return port_.atomic(at, op, a, b, &old_word_, &fetched_); }, kLock);
-  await(fetched_, ++fetches_asked_, kLock);
+  const Awaited queue{kALock, "queue of lock", lock, lock % size_};
+  begin([&] { return port_.atomic(at, op, a, b, &old_word_, &fetched_); }, queue);
+  await(fetched_, ++fetches_asked_, queue);
   return old_word_;
 }
 
 void Core::put_lock_word(Rank to, std::size_t word, std::uint64_t value, std::uint32_t flags) {
   const lci::PutPiece piece{word * sizeof value, &value, sizeof value};
+  const Awaited queue{kALock, "a lock's queue", {}, to};
   begin(
       [&] {
         return port_.put({to}, kLockWords, {&piece, 1}, &flushed_, lci::kNoCounter, flags);
       },
-      kLock);
-  await(flushed_, ++flushes_asked_, kLock);
+      queue);
+  await(flushed_, ++flushes_asked_, queue);
 }
 
 void Core::no_such_rank(std::uint32_t lock, std::uint64_t word) {
@@ -81,7 +85,7 @@ void Core::acquire_queued(std::uint32_t lock) {
   const bool takes = (port_.caps(queue->last).flags & (lci::kMappable | lci::kRemoteCopy)) == 0;
   const FollowerWord follower{self_, takes, records_read_[queue->last], board_->head().epoch};
   put_lock_word(queue->last, follower_word(lock), follower.word());
-  must(port_.wait({.word = &handed, .cmp = lci::Cmp::ne, .value = 0, .what = kLock}), kLock);
+  await_word(handed, lci::Cmp::ne, 0, {kALock, "lock", lock, queue->last});
   const auto head = RecordBoard::Head::of(handed.load(std::memory_order_acquire));
   std::array<Notice, kFewRecords> few;
   std::memcpy(few.data(), lock_words_ + handed_records(), sizeof few);
@@ -96,17 +100,18 @@ void Core::read_board(Rank from) {
   const std::uint32_t read = records_read_[from];
   const std::uint32_t ahead =
       reads_in_order(from) ? std::min(kFewRecords, RecordBoard::kRecordsMax - read) : 0;
+  const Awaited records = records_of(from);
   const auto read_from = [&](std::size_t offset, void* to, std::size_t bytes) {
     begin(
         [&] {
           return port_.get({from, kRecords, offset}, to, bytes, &fetched_, lci::kNoFlags);
         },
-        kLock);
+        records);
     ++fetches_asked_;
   };
   read_from(0, &head, sizeof head);
   if (ahead != 0) read_from(RecordBoard::offset_of(read), few.data(), ahead * sizeof(Notice));
-  await(fetched_, fetches_asked_, kLock);
+  await(fetched_, fetches_asked_, records);
   read_records(from, RecordBoard::Head::of(head), std::span(few).first(ahead));
 }
 
@@ -118,7 +123,7 @@ void Core::read_records(Rank from, RecordBoard::Head head, std::span<const Notic
   if (head.full) {
     recorded_ = false;
     wire_.send(from, Kind::record_ask, 0, log_.time());
-    return serve([this] { return recorded_; }, kLock);
+    return serve([this] { return recorded_; }, records_of(from));
   }
   std::uint32_t& read = records_read_[from];
   if (head.count < read || head.count > RecordBoard::kRecordsMax) {
@@ -137,8 +142,8 @@ void Core::read_records(Rank from, RecordBoard::Head head, std::span<const Notic
           return port_.get({from, kRecords, RecordBoard::offset_of(read)}, heard_.data(),
                            heard_.size() * sizeof(Notice), &fetched_, lci::kNoFlags);
         },
-        kLock);
-    await(fetched_, ++fetches_asked_, kLock);
+        records_of(from));
+    await(fetched_, ++fetches_asked_, records_of(from));
   }
   read = head.count;
   if (!can_be(heard_, pages_, size_)) fail(fmt::format("rank {} has records that cannot be", from));
@@ -156,7 +161,7 @@ void Core::release_queued(std::uint32_t lock) {
                                       : change_queue(lock, lci::Atomic::swap, left, 0);
     if (before == mine || !sees) return;
     // Somebody came behind this rank, and is about to say so.
-    must(port_.wait({.word = &word, .cmp = lci::Cmp::ne, .value = 0, .what = kLock}), kLock);
+    await_word(word, lci::Cmp::ne, 0, {kALock, "who comes next for lock", lock});
   }
   const auto next = FollowerWord::of(word.load(std::memory_order_acquire), size_);
   if (!next) no_such_rank(lock, word.load(std::memory_order_relaxed));
@@ -168,7 +173,7 @@ void Core::release_queued(std::uint32_t lock) {
 }
 
 // Whose epoch is another is behind the barrier that this rank has not left.
-std::optional<Rank> Core::waits_before_barrier(std::uint32_t lock) {
+std::optional<Rank> Core::follows_before_barrier(std::uint32_t lock) const {
   const std::atomic<std::uint64_t>& word = word_of(lock_words_[follower_word(lock)]);
   const auto next = FollowerWord::of(word.load(std::memory_order_acquire), size_);
   if (!next || next->epoch != board_->head().epoch % FollowerWord::kEpochs) return std::nullopt;
@@ -192,7 +197,7 @@ void Core::hand_over(std::uint32_t lock, const FollowerWord& next) {
           return port_.put({next.rank}, kLockWords, {&records, 1}, &flushed_, lci::kNoCounter,
                            lci::kNoFlags);
         },
-        kLock);
+        {kALock, "a lock's queue", {}, next.rank});
     ++flushes_asked_;
   }
   put_lock_word(next.rank, handed_word(lock), head.word(), puts ? lci::kAfter : lci::kNoFlags);

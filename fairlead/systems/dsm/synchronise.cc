@@ -17,8 +17,12 @@ constexpr std::size_t kNoticeWords = 3;
 constexpr std::size_t kArrivalHead = 3;    // whether there is a word, the word
 constexpr std::size_t kBarriersAhead = 2;  // this one, and the next
 constexpr Ps kLookAtLocks = milliseconds(1);
-constexpr const char* kDistributed =
-    "a variable that is distributed, which the program of every rank has";
+// Who waits for a lock asks who has it after such a time, then again and again.
+constexpr Ps kSeekFirst = milliseconds(10);
+constexpr Ps kSeekAgain = milliseconds(500);
+constexpr Awaited kDistributed{
+    "a variable that is distributed, which the program of every rank has",
+    "a distributed variable"};
 
 void add_words(std::vector<std::uint32_t>& words, std::span<const Notice> notices) {
   for (const Notice& notice : notices) {
@@ -59,6 +63,7 @@ std::uint64_t Core::barrier(std::uint64_t id, const char* call, std::uint64_t wo
     watch_->barriers().time += port_.now() - arrived;
   }
   // Every rank knows all there was.
+  ++barriers_;
   mine_.clear();
   log_.drop_covered(time_);
   relay_.drop_covered(time_);
@@ -88,19 +93,25 @@ void Core::meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> no
     }
     wire_.send(step.to, Kind::arrive, id, body);
   };
+  Awaited barrier{call};
+  if (id <= UINT32_MAX) barrier = {call, "barrier", id};
   std::uint32_t held = 1;  // ranks whose notices are here
   for (std::size_t first = 0; first < rounds_.steps().size();) {
     const auto steps = rounds_.round_at(first);
     const auto came = std::span(arrivals_).subspan(first, steps.size());
     for (const Dissemination::Step& step : steps) tell(step, held);
     const auto have_come = [&] {
-      return std::none_of(came.begin(), came.end(),
-                          [](const auto& arrivals) { return arrivals.empty(); });
+      const auto missing = std::find_if(came.begin(), came.end(),
+                                        [](const auto& arrivals) { return arrivals.empty(); });
+      if (missing == came.end()) return true;
+      barrier.rank = steps[static_cast<std::size_t>(missing - came.begin())].from;
+      return false;
     };
-    if (queued_ && !held_.empty()) {
-      serve_with_locks(have_come, id, call);
+    // To one at which homes move all ranks come: they have left another one.
+    if (!held_.empty() && id != kMoved) {
+      serve_with_locks(have_come, barrier);
     } else {
-      serve(have_come, call);
+      serve(have_come, barrier);
     }
     for (std::deque<Message>& arrivals : came) {
       const bool last = first + steps.size() == rounds_.steps().size() && &arrivals == &came.back();
@@ -115,22 +126,28 @@ void Core::meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> no
 }
 
 // A lock may be held over a barrier as long as nobody wants it before: who waits for it never comes
-// here. A plain store says so without a packet, so that this rank looks now and then.
+// here. Of queued locks a plain store says so without a packet, so that this rank looks now and
+// then.
 template <class Done>
-void Core::serve_with_locks(const Done& done, std::uint64_t id, const char* call) {
+void Core::serve_with_locks(const Done& done, const Awaited& barrier) {
   while (!done()) {
-    for (const auto& [lock, time] : held_) {
-      if (const auto next = waits_before_barrier(lock)) {
+    for (const auto& [lock, held] : held_) {
+      if (const auto next = waits_before_barrier(lock, held)) {
         fail(
-            fmt::format("it is at barrier {} and holds lock {}, for which rank {} waits, so that "
-                        "neither goes on: release the lock before the barrier",
-                        id, lock, *next));
+            fmt::format("it is at {} and holds lock {}, for which rank {} waits, so that neither "
+                        "goes on: release the lock before the barrier",
+                        barrier.name(), lock, *next));
       }
     }
-    if (wire_.peer_down()) must(Post::peer_down, call);
-    const Ps look = port_.now() + kLookAtLocks;
-    must(port_.wait({.any_packet = true, .deadline = look, .what = call}), call);
+    wait({.any_packet = true, .deadline = queued_ ? port_.now() + kLookAtLocks : kNever}, barrier);
   }
+  waiting_.over();
+}
+
+std::optional<Rank> Core::waits_before_barrier(std::uint32_t lock, const HeldLock& held) const {
+  if (queued_) return follows_before_barrier(lock);
+  if (!held.seeker || held.seeker->barriers != barriers_) return std::nullopt;
+  return held.seeker->rank;
 }
 
 void Core::take_arrival(std::uint64_t id, const Message& message, bool& knows, bool last) {
@@ -172,9 +189,9 @@ void Core::acquire(std::uint32_t lock) {
   } else {
     granted_ = false;
     wire_.send(lock % size_, Kind::acquire, lock, time_);
-    serve([this] { return granted_; }, "a lock");
+    await_grant(lock);
   }
-  held_[lock] = take_grant(asked);
+  held_[lock].since = take_grant(asked);
 }
 
 void Core::release(std::uint32_t lock) {
@@ -190,10 +207,54 @@ void Core::release(std::uint32_t lock) {
     end_reads();
     return release_queued(lock);
   }
-  const std::vector<std::uint32_t> body = end_of_hold(held->second);
+  const std::vector<std::uint32_t> body = end_of_hold(held->second.since);
   held_.erase(held);
   wire_.send(lock % size_, Kind::release, lock, body);
   drain();
+}
+
+// The rank that has a lock hears of who has waited for it long, as it may be at a barrier with it.
+// In virtual time nobody asks: a job that hangs there ends by itself.
+void Core::await_grant(std::uint32_t lock) {
+  lock_ = {kALock, "lock", lock, lock % size_};
+  const bool asks = (port_.caps(self_).flags & lci::kFreeWork) != 0;
+  Ps next = asks ? port_.now() + kSeekFirst : kNever;
+  while (!granted_) {
+    wait({.any_packet = true, .deadline = next}, lock_);
+    if (granted_ || next == kNever || port_.now() < next) continue;
+    wire_.send(lock % size_, Kind::lock_sought, lock, std::span(&barriers_, 1));
+    next = port_.now() + kSeekAgain;
+  }
+  waiting_.over();
+}
+
+// At the manager.
+void Core::lock_sought(const Message& message) {
+  if (message.body.size() != 1 || message.value >= kLocks) refuse(message);
+  const auto lock = static_cast<std::uint32_t>(message.value);
+  const std::optional<Rank> holder = locks_.holder(lock);
+  // The grant may be on its way.
+  if (!holder || *holder == message.from) return;
+  const std::uint32_t body[] = {*holder, message.from, message.body[0]};
+  for (const Rank rank : {*holder, message.from}) wire_.send(rank, Kind::lock_holder, lock, body);
+}
+
+// At who has it, if that is still so, and at who waits for it, if it still does.
+void Core::holder_told(const Message& message) {
+  if (message.body.size() != 3 || message.value >= kLocks ||
+      message.value % size_ != message.from || message.body[0] >= size_ ||
+      message.body[1] >= size_) {
+    refuse(message);
+  }
+  const auto lock = static_cast<std::uint32_t>(message.value);
+  if (message.body[1] == self_) {
+    if (lock_.number == lock) lock_.rank = message.body[0];
+    return;
+  }
+  if (message.body[0] != self_) refuse(message);
+  if (const auto held = held_.find(lock); held != held_.end()) {
+    held->second.seeker = {message.body[1], message.body[2]};
+  }
 }
 
 void Core::take_release(const Message& message, std::uint64_t lock) {

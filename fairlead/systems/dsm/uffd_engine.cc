@@ -87,13 +87,17 @@ class UffdEngine final : public FaultEngine {
 
   // The first write to a block that left the scans; else the kernel took the page out of the
   // address space (to write it to swap, to move it), and what it knew of writes with it.
-  void fault_inside(PageId page) override {
-    if (blocks_[page / kBlockPages].state == Block::left) return bring_back(page / kBlockPages);
+  bool fault_inside(PageId page) override {
+    if (blocks_[page / kBlockPages].state == Block::left) {
+      bring_back(page / kBlockPages);
+      return true;
+    }
     if (uncertain_[page] == 0) {
       uncertain_[page] = 1;
       ++uncertain_count_;
     }
     admit(page, 1);
+    return true;
   }
 
   bool mark_written(PageId page) override {

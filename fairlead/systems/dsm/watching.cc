@@ -54,7 +54,7 @@ void Core::gather_profiles() {
   wire_.send(0, Kind::profile, 0, mine.words());
   const char* const what = "the ranks' profiles";
   if (self_ != 0) return drain();
-  serve([this] { return profiles_taken_ == size_; }, what);
+  serve([this] { return profiles_taken_ == size_; }, {what});
 }
 
 // A rank may be earlier than rank 0 is here.

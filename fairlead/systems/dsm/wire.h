@@ -31,6 +31,7 @@ enum class Kind : std::uint32_t {
   range_acquire,  // number of the request; body: RangeLocks::Range, time
   range_release,  // number of the request; body: notices
   record_ask,     // body: time; of a rank whose record board is full
+  lock_sought,    // a lock that the sender has waited for long; body: its barriers so far
   profile,        // body: RankProfile, for rank 0 at the end
   // --- Lane::reply
   grant,      // of a lock; body: the manager's time, then notices
@@ -42,6 +43,7 @@ enum class Kind : std::uint32_t {
   cond_woken,
   range_grant,  // as grant
   records,      // body: notices
+  lock_holder,  // a lock that is sought; body: who has it, who seeks it, that one's barriers so far
   handed,       // a queued lock, which a word of the receiver tells: for who sleeps
   // --- Lane::control
   page_data,   // a page; body: its content
