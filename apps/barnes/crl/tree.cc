@@ -21,13 +21,10 @@ Mapped::~Mapped() {
   for (void* const each : all_) rgn_unmap(each);
 }
 
-void* Mapped::map(crl_rid_t id) {
-  void*& at = at_[id];
-  if (at == nullptr) {
-    at = rgn_map(id);
-    all_.push_back(at);
-  }
-  return at;
+void* Mapped::map_first(crl_rid_t id) {
+  if (id >= at_.size()) at_.resize(id + 1);
+  all_.push_back(rgn_map(id));
+  return at_[id] = all_.back();
 }
 
 Tree::Tree(Mapped& mapped) : mapped_(mapped), by_level_(kLevelsMax + 1) {

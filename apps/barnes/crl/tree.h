@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "apps/barnes/octants.h"
@@ -33,9 +32,16 @@ class Mapped {
   Body* body(crl_rid_t id) { return static_cast<Body*>(map(id)); }
 
  private:
-  void* map(crl_rid_t id);
-  std::unordered_map<crl_rid_t, void*> at_;  // looked up, never walked through
-  std::vector<void*> all_;
+  void* map(crl_rid_t id) {
+    if (id < at_.size() && at_[id] != nullptr) [[likely]]
+      return at_[id];
+    return map_first(id);
+  }
+  void* map_first(crl_rid_t id);
+
+  // By id: ids are small numbers, in turn for all ranks. Every visit of a walk looks here.
+  std::vector<void*> at_;
+  std::vector<void*> all_;  // in the order in which they were mapped
 };
 
 class Tree {

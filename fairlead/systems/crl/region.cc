@@ -16,18 +16,17 @@ constexpr std::size_t kFence = 64;
 }  // namespace
 
 Region::Owner Region::make(Rid rid, Rank home, Rank self, std::size_t bytes, bool check) {
-  static_assert(kHead % kAlignment == 0 && kHead >= sizeof(Region) + sizeof(std::uint64_t));
+  static_assert(sizeof(Region) == kHead && alignof(Region) == kAlignment);
   const std::size_t memory = kHead + bytes + (check ? kFence : 0);
   void* const at = ::operator new(memory, kAligned, std::nothrow);
   if (at == nullptr) return nullptr;
-  auto* const region = new (at) Region(rid, home, bytes);
+  auto* const region = new (at) Region(rid, home, bytes, check);
   if (home == self) region->directory = std::make_unique<Directory>(self);
-  region->magic() = kMagic ^ reinterpret_cast<std::uintptr_t>(at);
+  region->magic_ = kMagic ^ reinterpret_cast<std::uintptr_t>(at);
   region->place.push_back(region);
   region->at = region->place.begin();
-  region->checked_ = check;
   if (check) {
-    region->content_ = std::make_unique<std::byte[]>(bytes);
+    region->kept = std::make_unique<std::byte[]>(bytes);
     region->poison();
   } else {
     std::memset(region->mapped(), 0, bytes);
@@ -36,7 +35,8 @@ Region::Owner Region::make(Rid rid, Rank home, Rank self, std::size_t bytes, boo
 }
 
 void Region::Delete::operator()(Region* region) const {
-  region->magic() = 0;
+  // The compiler drops any other store to an object that ends.
+  const_cast<volatile std::uint64_t&>(region->magic_) = 0;
   region->~Region();
   ::operator delete(static_cast<void*>(region), kAligned);
 }
@@ -45,7 +45,7 @@ Region* Region::of(const void* mapped) {
   const auto address = reinterpret_cast<std::uintptr_t>(mapped);
   if (address == 0 || address % kAlignment != 0) return nullptr;
   auto* const region = reinterpret_cast<Region*>(address - kHead);
-  return region->magic() == (kMagic ^ (address - kHead)) ? region : nullptr;
+  return region->magic_ == (kMagic ^ (address - kHead)) ? region : nullptr;
 }
 
 bool Region::poisoned() const {
@@ -56,26 +56,26 @@ bool Region::poisoned() const {
 void Region::poison() { std::memset(mapped(), static_cast<int>(kPoison), bytes + kFence); }
 
 const char* Region::verify() {
-  return !checked_ || poisoned() ? nullptr : "it was written outside an operation";
+  return !checked || poisoned() ? nullptr : "it was written outside an operation";
 }
 
 const char* Region::show() {
-  if (!checked_) return nullptr;
+  if (!checked) return nullptr;
   if (const char* const wrong = verify()) return wrong;
-  std::memcpy(mapped(), content_.get(), bytes);
+  std::memcpy(mapped(), kept.get(), bytes);
   return nullptr;
 }
 
 const char* Region::take() {
-  if (!checked_) return nullptr;
-  std::memcpy(content_.get(), mapped(), bytes);
+  if (!checked) return nullptr;
+  std::memcpy(kept.get(), mapped(), bytes);
   std::memset(mapped(), static_cast<int>(kPoison), bytes);
   return poisoned() ? nullptr : "something was written past its end";
 }
 
 const char* Region::hide() {
-  if (!checked_) return nullptr;
-  const bool same = std::memcmp(content_.get(), mapped(), bytes) == 0;
+  if (!checked) return nullptr;
+  const bool same = std::memcmp(kept.get(), mapped(), bytes) == 0;
   std::memset(mapped(), static_cast<int>(kPoison), bytes);
   if (!same) return "it was written inside a read";
   return poisoned() ? nullptr : "something was written past its end";

@@ -16,7 +16,7 @@ namespace fairlead::crl {
 class Region {
  public:
   static constexpr std::size_t kAlignment = 64;
-  static constexpr std::size_t kHead = 192;  // from the object to the program's memory
+  static constexpr std::size_t kHead = 128;  // from the object to the program's memory
   struct Delete {
     void operator()(Region* region) const;
   };
@@ -30,7 +30,7 @@ class Region {
 
   bool is_home() const { return directory != nullptr; }
   std::byte* mapped() { return reinterpret_cast<std::byte*>(this) + kHead; }
-  std::byte* content() { return checked_ ? content_.get() : mapped(); }
+  std::byte* content() { return checked ? kept.get() : mapped(); }
 
   // Checked form only, else nothing. They return what the program did wrong since the last call of
   // one of them, or nullptr.
@@ -39,33 +39,33 @@ class Region {
   const char* hide();    // at the end of a read
   const char* verify();  // outside operations
 
-  const Rid rid;
-  const Rank home;
-  const std::size_t bytes;
-  std::unique_ptr<Directory> directory;  // at the home
-  Cache cache;                           // elsewhere
-  Operation operation = Operation::none;
-  std::uint32_t depth = 0;  // of nested reads
-  std::uint32_t maps = 0;
-  std::uint32_t unsent = 0;  // messages with its content that wait in the wire's outbox
   std::size_t arrived = 0;   // bytes of a message in packets
+  std::uint32_t unsent = 0;  // messages with its content that wait in the wire's outbox
   // In the cache of unmapped regions (urc.h): the one element, itself, is moved there and back.
   std::list<Region*> place;
   std::list<Region*>::iterator at;
+  std::unique_ptr<std::byte[]> kept;  // the content, in checked form
+
+  // What an operation reads: one cache line, the last before the program's memory. A program with
+  // more regions than fit the cache waits for it at each.
+  alignas(kAlignment) std::unique_ptr<Directory> directory;  // at the home
+  const std::size_t bytes;
+  const Rid rid;
+  const Rank home;
+  Cache cache;  // elsewhere
+  const bool checked;
+  Operation operation = Operation::none;
+  std::uint32_t depth = 0;  // of nested reads
+  std::uint32_t maps = 0;
 
  private:
-  Region(Rid its_rid, Rank its_home, std::size_t its_bytes)
-      : rid(its_rid), home(its_home), bytes(its_bytes), cache(its_home) {}
+  Region(Rid its_rid, Rank its_home, std::size_t its_bytes, bool check)
+      : bytes(its_bytes), rid(its_rid), home(its_home), cache(its_home), checked(check) {}
   ~Region() = default;
-  // Tells the head of a region from other memory; the word right before the program's memory.
-  std::uint64_t& magic() {
-    return *reinterpret_cast<std::uint64_t*>(mapped() - sizeof(std::uint64_t));
-  }
   bool poisoned() const;
   void poison();
 
-  bool checked_ = false;
-  std::unique_ptr<std::byte[]> content_;  // in checked form
+  std::uint64_t magic_ = 0;  // tells the head of a region from other memory
 };
 
 }  // namespace fairlead::crl
