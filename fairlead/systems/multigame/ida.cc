@@ -51,7 +51,10 @@ void IdaDriver::begin(const Position& start, std::uint16_t lower) {
 
 bool IdaDriver::step() {
   if (!core_.jobs.arrived.empty()) {
-    stack_.insert(stack_.end(), core_.jobs.arrived.begin(), core_.jobs.arrived.end());
+    for (const Job& job : core_.jobs.arrived) {
+      core_.reached.fetch(rules_.hash(job.position));
+      stack_.push_back(job);
+    }
     core_.jobs.arrived.clear();
     core_.check_room(stack_.size());
   }
@@ -134,6 +137,7 @@ void IdaDriver::meet(const Move& child, std::uint16_t made) {
       return;
     }
     ++core_.counts.jobs_local;
+    core_.reached.fetch(hash);
   }
   stack_.push_back(job);
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "fairlead/base/prefetch.h"
 #include "fairlead/base/reserved_memory.h"
 #include "fairlead/systems/multigame/multigame.h"
 
@@ -25,6 +26,11 @@ class Table {
 
   bool there() const { return buckets_ > 0; }
   std::size_t bytes_held() const { return buckets_ * sizeof(Bucket); }
+
+  // Brings into the cache what find() and store() will look at: of a large table nothing is there.
+  void fetch(std::uint64_t hash) {
+    if (there()) prefetch(&at(hash), sizeof(Bucket));
+  }
 
   // What is known of a position since `serial` began; nullptr: nothing. Until the next store().
   Note* find(std::uint64_t hash, const Position& position, std::uint32_t serial) {
