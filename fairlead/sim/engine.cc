@@ -1,5 +1,8 @@
 #include "fairlead/sim/engine.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace fairlead::sim {
 
 Activity::Activity(Engine& engine, std::uint32_t node, std::uint32_t id)
@@ -27,8 +30,14 @@ void Activity::set_unblocked() {
   --engine_.blocked_;
 }
 
+// On 64 modelled LANai a node makes an event each 3 us (LEQ), so that a bucket has one or two.
+static unsigned width_bits(std::uint32_t nodes) {
+  const auto bits = static_cast<unsigned>(std::bit_width(4'000'000u / std::max(nodes, 1u)));
+  return std::clamp(bits, EventQueue::kLeastWidthBits, EventQueue::kMostWidthBits);
+}
+
 Engine::Engine(std::uint32_t nodes, std::size_t max_pending)
-    : queue_(max_pending), next_sequence_(nodes, 0) {
+    : queue_(max_pending, width_bits(nodes)), next_sequence_(nodes, 0) {
   FAIRLEAD_CHECK(nodes <= EventKey::kMaxNodes, "{} nodes", nodes);
 }
 
@@ -51,7 +60,11 @@ void Engine::look_ahead() {
   if (queue_.open()) {
     // Nothing was prepared across the border of buckets.
     for (unsigned stage = 0; stage < kStages; ++stage) {
-      for (std::size_t i = 0; i < kDistances[stage]; ++i) prepare_one(queue_.ahead(i), stage);
+      for (std::size_t i = 0; i < kDistances[stage]; ++i) {
+        const Event* const event = queue_.ahead(i);
+        if (event == nullptr) break;
+        prepare_one(event, stage);
+      }
     }
   } else {
     queue_.fetch_on();

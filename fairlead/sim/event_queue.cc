@@ -10,8 +10,12 @@ constexpr std::size_t kInsertionSortMax = 16;
 constexpr std::size_t kFirstCapacity = 256;
 }  // namespace
 
-EventQueue::EventQueue(std::size_t max_pending)
-    : max_pending_(max_pending), buckets_(std::make_unique<Bucket[]>(kBuckets)) {
+EventQueue::EventQueue(std::size_t max_pending, unsigned width_bits)
+    : width_bits_(width_bits),
+      max_pending_(max_pending),
+      buckets_(std::make_unique<Bucket[]>(kBuckets)) {
+  FAIRLEAD_CHECK(width_bits >= kLeastWidthBits && width_bits <= kMostWidthBits, "2^{} ps",
+                 width_bits);
   grow_sorted(kFirstCapacity);
 }
 
@@ -68,19 +72,19 @@ std::int64_t EventQueue::next_in_wheel() const {
 
 Ps EventQueue::next_bucket_start() const {
   const std::int64_t in_wheel = next_in_wheel();
-  const Ps wheel = in_wheel == INT64_MAX ? kNever : Ps{in_wheel << kWidthBits};
+  const Ps wheel = in_wheel == INT64_MAX ? kNever : Ps{in_wheel << width_bits_};
   return far_.empty() ? wheel : std::min(wheel, far_.top().at);
 }
 
 // Opens the next bucket; the current one and late_ are empty, the queue is not.
 void EventQueue::next_bucket() {
   const std::int64_t in_wheel = next_in_wheel();
-  const std::int64_t in_far = far_.empty() ? INT64_MAX : far_.top().at.count >> kWidthBits;
+  const std::int64_t in_far = far_.empty() ? INT64_MAX : far_.top().at.count >> width_bits_;
   FAIRLEAD_DCHECK(std::min(in_wheel, in_far) != INT64_MAX, "size {}", size_);
   current_ = std::min(in_wheel, in_far);
   fetched_ = nullptr;
   if (in_wheel == current_) drain(static_cast<std::size_t>(current_) & kMask);
-  while (!far_.empty() && far_.top().at.count >> kWidthBits == current_) {
+  while (!far_.empty() && far_.top().at.count >> width_bits_ == current_) {
     if (sorted_size_ == sorted_capacity_) grow_sorted(sorted_size_ + 1);
     sorted_[sorted_size_++] = far_.pop();
   }

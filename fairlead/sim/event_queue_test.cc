@@ -21,7 +21,8 @@ Event make(std::int64_t at, std::uint32_t node, std::uint64_t sequence) {
 
 class Pair {
  public:
-  explicit Pair(std::uint64_t seed) : random(seed) {}
+  explicit Pair(std::uint64_t seed, unsigned width_bits = EventQueue::kLeastWidthBits)
+      : wheel(EventQueue::kDefaultMaxPending, width_bits), random(seed) {}
 
   void push(std::int64_t at) {
     const auto node = static_cast<std::uint32_t>(random.below(50));
@@ -50,32 +51,35 @@ class Pair {
 };
 
 // Distances of every tier: ties, the current bucket, the wheel, around the horizon, far beyond.
-std::int64_t distance(Prng& random) {
-  constexpr std::int64_t kHorizon = std::int64_t{4096} << 14;
+std::int64_t distance(Prng& random, std::int64_t width) {
+  const std::int64_t horizon = width << 14;
   switch (random.below(8)) {
     case 0:
       return 0;
     case 1:
-      return static_cast<std::int64_t>(random.below(4096));
+      return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(width)));
     case 2:
-      return static_cast<std::int64_t>(random.below(3)) * 4096;
+      return static_cast<std::int64_t>(random.below(3)) * width;
     case 3:
-      return kHorizon - 4096 + static_cast<std::int64_t>(random.below(8192));
+      return horizon - width +
+             static_cast<std::int64_t>(random.below(2 * static_cast<std::uint64_t>(width)));
     case 4:
       return static_cast<std::int64_t>(random.below(1'000'000'000'000));
     default:
-      return static_cast<std::int64_t>(random.below(kHorizon));
+      return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(horizon)));
   }
 }
 
-TEST(EventQueue, OrdersLikeAPriorityQueue) {
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    Pair pair(seed);
+class EventQueueOfWidth : public testing::TestWithParam<unsigned> {};
+
+TEST_P(EventQueueOfWidth, OrdersLikeAPriorityQueue) {
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    Pair pair(seed, GetParam());
     for (int i = 0; i < 400'000; ++i) {
       // The number pending swings between none and thousands.
       const bool filling = i / 20'000 % 2 == 0;
       if (pair.reference.empty() || pair.random.chance(filling ? 0.6 : 0.4)) {
-        pair.push(pair.now + distance(pair.random));
+        pair.push(pair.now + distance(pair.random, std::int64_t{1} << GetParam()));
       } else {
         ASSERT_TRUE(pair.pop_agrees()) << "seed " << seed << " operation " << i;
       }
@@ -85,6 +89,10 @@ TEST(EventQueue, OrdersLikeAPriorityQueue) {
     EXPECT_TRUE(pair.wheel.empty());
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Widths, EventQueueOfWidth,
+                         testing::Values(EventQueue::kLeastWidthBits, 14u,
+                                         EventQueue::kMostWidthBits));
 
 TEST(EventQueue, BurstsAtOneInstantKeepOrder) {
   Pair pair(7);
