@@ -27,15 +27,15 @@ def message_us(place, *options):
 
 
 class Background(unittest.TestCase):
-    def slows(self, place, *options):
+    def slows(self, place, *options, least=1.05):
         """Expect: messages are slower, who asks for less takes less, and runs repeat."""
         quiet = message_us(place, *options)
         uniform = message_us(place, *options, "--background", "uniform")
-        self.assertGreater(uniform, 1.05 * quiet, (place, options))
+        self.assertGreater(uniform, least * quiet, (place, options))
         self.assertGreater(
             uniform, message_us(place, *options, "--background", "uniform,load=0.1"), place)
         self.assertGreater(message_us(place, *options, "--background", "complement"),
-                           1.05 * quiet, (place, options))
+                           least * quiet, (place, options))
         self.assertEqual(uniform, message_us(place, *options, "--background", "uniform"), place)
 
     def refused(self, command, options, *texts):
@@ -137,8 +137,9 @@ class Background(unittest.TestCase):
                                 "uniform", "--faults", "drop=0.1"), "give one of the two")
 
     def test_processors_store_another_jobs_lines(self):
-        for place in ("firelink", "cxl-pool"):
-            self.slows(place)
+        self.slows("firelink", least=1.02)
+        # Expect: felt at all; a processor stores an eighth of what the link carries.
+        self.slows("cxl-pool", least=1)
         answer = fairlead("run", "-n", "4", "--on", "firelink", "--ranks-per-node", "2", "--body",
                           "process", "--background", "uniform,size=100", ELANBENCH, "--test",
                           "gsync", "--rounds", "20")

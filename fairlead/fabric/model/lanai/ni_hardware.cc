@@ -61,7 +61,11 @@ void NiHardware::on_work(void* self, hw::NiWork work) {
     ni->charge(Step::dma_complete);
     ni->charge(Step::host_ring);
   } else if (work.kind >= kOtherPosted) [[unlikely]] {
-    ni->other_turn(work);
+    if (ni->has_doorbells()) {
+      ni->program_->turn(ni->program_context_, work);
+    } else {
+      ni->other_turn(work);
+    }
   } else {
     ni->program_->turn(ni->program_context_, work);
   }

@@ -81,7 +81,8 @@ struct NiProgramCalls {
   void (*prepare)(const void* context, Peer peer, Ahead what) = [](const void*, Peer, Ahead) {};
   // Where the NI has doorbells (doorbells.h): the one that packet.operand names has been written;
   // no turn of the processor's. Such a program gets kLook in place of kDescriptor, and kHardware
-  // too, for which it calls start_dma(). nullptr: descriptors go to the program as they come.
+  // too, for which it calls start_dma(), and what is another job's, for other_turn(). nullptr:
+  // descriptors go to the program as they come.
   void (*rung)(void* context, PacketId packet, Ps at) = nullptr;
 };
 
@@ -238,6 +239,8 @@ class alignas(kCacheLine) NiHardware {
   bool read_word_now(std::uint32_t place, std::uint64_t address, std::uint32_t* word);
   // Starts the host DMA engine where it has something to do.
   void start_dma() { start_next(); }
+  // What is another job's (kOtherPosted, ..), in a turn of the program's.
+  void other_turn(hw::NiWork work);
 
   // An 8-byte word of NI memory that `rank` of this node set aside (paper section 4.3), or nullptr.
   std::uint64_t* find_word(Rank rank, std::uint32_t segment, std::uint64_t offset);
@@ -393,7 +396,6 @@ class alignas(kCacheLine) NiHardware {
   void report_all();
   void request_batch(std::uint32_t place);
   bool may_start() const;
-  void other_turn(hw::NiWork work);
   static void on_other_message(void* self, std::uint64_t message, std::uint64_t);
   void post_other(std::uint32_t message);
   void send_other(PacketId id);
