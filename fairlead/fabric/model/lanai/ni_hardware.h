@@ -288,7 +288,7 @@ class alignas(kCacheLine) NiHardware {
       parts_.journeys->mark(id, Stage::link, parts_.engine.now());
     processor_.submit({kReceived, id});
   }
-  // The same where there is traffic of another job.
+  // As arrived(), where there is traffic of another job.
   void arrived_beside(PacketId id) {
     if (packet(id).place == kOtherJob) return processor_.submit({kOtherReceived, id});
     arrived(id);
