@@ -9,6 +9,7 @@
 #include <functional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/common/command_line.h"
@@ -36,6 +37,8 @@ const char kHelp[] =
     "  --from N         bytes of the shortest message (8)\n"
     "  --to N           bytes of the longest; sizes in between double (8)\n"
     "  --main           buffers in main memory; else in the network interface's where it has some\n"
+    "  --spread         how the times are spread: how many percent of the operations took no\n"
+    "                   longer than a time, at times 8 percent apart\n"
     "  --json           print one JSON object for each size\n"
     "\n"
     "examples:\n"
@@ -62,6 +65,7 @@ struct Options {
   std::int64_t from = 8;
   std::int64_t to = 8;
   bool main = false;
+  bool spread = false;
   bool json = false;
 
   bool is_barrier() const { return test.find("sync") != std::string::npos; }
@@ -201,6 +205,32 @@ double quantile(const Times& sorted, double share) {
   return sorted[std::clamp<std::size_t>(at, 1, sorted.size()) - 1];
 }
 
+// A time, and how many percent of the sorted times are no longer: from the first edge that one of
+// them does not exceed to the first that none does.
+std::vector<std::pair<double, double>> spread_of(const Times& sorted) {
+  constexpr double kEdgesToDouble = 9;
+  std::vector<std::pair<double, double>> spread;
+  double edge_number = std::floor(std::log2(sorted.front()) * kEdgesToDouble);
+  double percent = 0;
+  for (; percent < 100; ++edge_number) {
+    const double edge = std::exp2(edge_number / kEdgesToDouble);
+    const auto within = std::upper_bound(sorted.begin(), sorted.end(), edge) - sorted.begin();
+    percent = 100 * static_cast<double>(within) / static_cast<double>(sorted.size());
+    if (percent > 0) spread.emplace_back(edge, percent);
+  }
+  return spread;
+}
+
+std::string json_of(const std::vector<std::pair<double, double>>& spread) {
+  std::string text = ",\"within\":[";
+  for (const auto& [us, percent] : spread) {
+    char pair[64];
+    std::snprintf(pair, sizeof pair, "%s[%.4g,%.6g]", text.back() == '[' ? "" : ",", us, percent);
+    text += pair;
+  }
+  return text + "]";
+}
+
 void print(const Options& options, unsigned processes, std::int64_t bytes, Times times) {
   std::sort(times.begin(), times.end());
   double sum = 0;
@@ -218,16 +248,22 @@ void print(const Options& options, unsigned processes, std::int64_t bytes, Times
         "{\"app\":\"elanbench\",\"test\":\"%s\",\"nodes\":%u,\"bytes\":%lld,\"memory\":\"%s\","
         "\"us\":%.6g,\"MBps\":%.6g,\"median_us\":%.6g,\"p90_us\":%.6g,\"p99_us\":%.6g,"
         "\"longest_us\":%.6g,\"above_30us_percent\":%.6g,\"operations\":%zu,"
-        "\"interval_percent\":%.3g}\n",
+        "\"interval_percent\":%.3g%s}\n",
         options.test.c_str(), processes, static_cast<long long>(bytes),
         options.main ? "main" : "elan", mean, rate, quantile(times, 0.5), quantile(times, 0.9),
-        quantile(times, 0.99), times.back(), above(30), times.size(), interval_percent(times));
+        quantile(times, 0.99), times.back(), above(30), times.size(), interval_percent(times),
+        options.spread ? json_of(spread_of(times)).c_str() : "");
   } else {
     std::printf(
         "%s of %lld bytes, %u processes: %.2f us, %.1f MB/s; half within %.2f, 99 %% within "
         "%.2f, the longest %.2f us; %.2f %% above 30 us\n",
         options.test.c_str(), static_cast<long long>(bytes), processes, mean, rate,
         quantile(times, 0.5), quantile(times, 0.99), times.back(), above(30));
+    if (options.spread) {
+      for (const auto& [us, percent] : spread_of(times)) {
+        std::printf("  %6.2f %% within %8.4g us\n", percent, us);
+      }
+    }
   }
   std::fflush(stdout);
 }
@@ -292,6 +328,7 @@ int main(int argc, char** argv) {
                                       .count("--from", 0, kBytesMost, options.from)
                                       .count("--to", 0, kBytesMost, options.to)
                                       .flag("--main", options.main)
+                                      .flag("--spread", options.spread)
                                       .flag("--json", options.json)
                                       .read("elanbench", kHelp, argc, argv);
   return over ? *over : elanbench::run(options);

@@ -16,7 +16,28 @@ def barrier_us(*options):
     return line["us"]
 
 
+def message_us(place, *options):
+    """One way of 4 KB between two of four nodes, or more options."""
+    answer = fairlead("bench", "latency", "-n", "4", "--on", place, *options, "--sizes", "4K",
+                      "--json")
+    if answer.returncode != 0:
+        raise AssertionError(answer.stderr)
+    (line,) = json_lines(answer.stdout)
+    return line["one_way_us"]
+
+
 class Background(unittest.TestCase):
+    def slows(self, place, *options, least=1.05):
+        """Expect: messages are slower, who asks for less takes less, and runs repeat."""
+        quiet = message_us(place, *options)
+        uniform = message_us(place, *options, "--background", "uniform")
+        self.assertGreater(uniform, least * quiet, (place, options))
+        self.assertGreater(
+            uniform, message_us(place, *options, "--background", "uniform,load=0.1"), place)
+        self.assertGreater(message_us(place, *options, "--background", "complement"),
+                           least * quiet, (place, options))
+        self.assertEqual(uniform, message_us(place, *options, "--background", "uniform"), place)
+
     def refused(self, command, options, *texts):
         """Expect: exit code 2, nothing on the standard output, the texts on the error output."""
         program = () if command[0] == "bench" else (ELANBENCH,)
@@ -86,26 +107,12 @@ class Background(unittest.TestCase):
 
     def test_where_there_is_none(self):
         for command in COMMANDS:
-            for place, text in (("shm", "not on shm"), ("myrinet-p3", "of kind lanai")):
-                self.refused(command, ("--on", place, "--background", "uniform"),
-                             "--background", text, "qsnet-es40")
+            self.refused(command, ("--on", "shm", "--background", "uniform"),
+                         "--background", "not on shm", "qsnet-es40")
 
     def test_interfaces_without_memory_send_from_the_hosts(self):
-        def put_us(place, *options):
-            answer = fairlead("bench", "latency", "-n", "4", "--on", place, *options, "--sizes",
-                              "4K", "--json")
-            self.assertEqual(answer.returncode, 0, answer.stderr)
-            (line,) = json_lines(answer.stdout)
-            return line["one_way_us"]
-
         for place in ("generic-hca", "infiniband-pcie", "infiniband-ndr"):
-            quiet = put_us(place)
-            uniform = put_us(place, "--background", "uniform")
-            # Expect: slower, who asks for less takes less, and runs repeat.
-            self.assertGreater(uniform, 1.05 * quiet, place)
-            self.assertGreater(uniform, put_us(place, "--background", "uniform,load=0.1"), place)
-            self.assertGreater(put_us(place, "--background", "complement"), 1.05 * quiet, place)
-            self.assertEqual(uniform, put_us(place, "--background", "uniform"), place)
+            self.slows(place)
         self.refused(("run",), ("--on", "generic-hca", "--background", "uniform,memory=ni"),
                      "background.main_memory")
         self.refused(("bench", "rate"), ("--on", "generic-hca", "-n", "6", "--background",
@@ -114,6 +121,36 @@ class Background(unittest.TestCase):
                           "--faults", "drop=0.1", ELANBENCH)
         self.assertEqual(answer.returncode, 2, answer.stderr)
         self.assertIn("give one of the two", answer.stderr)
+
+    def test_firmware_sends_another_jobs_packets_in_turn(self):
+        for place, lci in (("myrinet-p3", "pio"), ("myrinet-p3", "nirx"), ("myrinet-ppro", "hrx"),
+                           ("millennium", "via"), ("now", "pio")):
+            self.slows(place, "--lci", lci)
+        # Expect: beside ranks that share a node, and ranks that are processes.
+        for options in (("--ranks-per-node", "2"), ("--body", "process")):
+            answer = fairlead("run", "-n", "4", "--on", "myrinet-p3", *options, "--background",
+                              "uniform,size=6K", ELANBENCH, "--test", "gsync", "--rounds", "20")
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.refused(("run",), ("-n", "6", "--on", "now", "--background", "complement"),
+                     "power of two")
+        self.refused(("run",), ("-n", "4", "--on", "myrinet-p3", "--lci", "nirx", "--background",
+                                "uniform", "--faults", "drop=0.1"), "give one of the two")
+
+    def test_processors_store_another_jobs_lines(self):
+        self.slows("firelink", least=1.02)
+        # Expect: felt at all; a processor stores an eighth of what the link carries.
+        self.slows("cxl-pool", least=1)
+        answer = fairlead("run", "-n", "4", "--on", "firelink", "--ranks-per-node", "2", "--body",
+                          "process", "--background", "uniform,size=100", ELANBENCH, "--test",
+                          "gsync", "--rounds", "20")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        # Expect: a link that dies takes what is on it, and nothing hangs.
+        answer = fairlead("run", "-n", "2", "--on", "firelink", "--background", "uniform",
+                          "--faults", "down=0-link0@20us+40us", ELANBENCH, "--test", "gsync",
+                          "--rounds", "200")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.refused(("bench", "rate"), ("-n", "3", "--on", "cxl-pool", "--background",
+                                         "complement"), "power of two")
 
     def test_complement_wants_a_power_of_two(self):
         for command in (("run",), ("bench", "rate")):

@@ -161,6 +161,37 @@ class Reproduce(unittest.TestCase):
             self.assertGreater(run["packets"]["data"], 0)
             self.assertTrue(run["lines"])
 
+    def test_curves_over_nodes_and_latency(self):
+        text, document = self.document("qsnet/figure9", "qsnet/figure11", "--quick")
+        barriers, spread = document["figures"]
+        (panel,) = barriers["panels"]
+        self.assertEqual(panel["x"]["label"], "nodes")
+        cells = {(cell["column"], cell["row"]): cell["ours"] for cell in barriers["cells"]}
+        self.assertEqual([series["name"] for series in panel["series"]],
+                         ["elan_gsync", "elan_hgsync", "elan_hgsyncEvent", "elan_gsync, elan-tree",
+                          "elan_gsync, elan-host"])
+        for series in panel["series"]:
+            # Expect: the table's numbers, a point for each number of nodes.
+            self.assertEqual([x for x, _ in series["points"]], [4, 8, 16, 64])
+            for nodes, us in series["points"]:
+                self.assertEqual(us, cells[series["name"], f"{nodes:.0f} nodes"])
+        self.assertEqual({series["lci"] for series in panel["series"]},
+                         {"elan", "elan-tree", "elan-host"})
+        (panel,) = spread["panels"]
+        self.assertEqual((panel["x"]["label"], panel["y"]["unit"]), ("latency", "%"))
+        cells = {(cell["column"], cell["row"]): cell["ours"] for cell in spread["cells"]}
+        for series in panel["series"]:
+            # Expect: shares that rise to all at the longest, and half of them at the median.
+            shares = [share for _, share in series["points"]]
+            self.assertEqual(shares, sorted(shares))
+            self.assertEqual(shares[-1], 100)
+            longest = cells[series["name"], "the longest"]
+            self.assertTrue(longest <= series["points"][-1][0] * 1.001 < 1.09 * longest)
+            median = cells[series["name"], "half of them within"]
+            self.assertTrue(all((share >= 50) == (us >= median)
+                                for us, share in series["points"] if abs(us / median - 1) > 0.001))
+        self.assertIn("operations within it in %", text)
+
     def test_interrupted(self):
         env = environment() | {"XDG_CACHE_HOME": self.folder.name}
         # Many measurements, the longest of which take seconds.

@@ -4,13 +4,10 @@
 
 #include <CLI/Error.hpp>
 #include <CLI/Option.hpp>
-#include <algorithm>
-#include <memory>
 #include <string_view>
 
 #include "fairlead/base/numbers.h"
 #include "fairlead/hw/background_params.h"
-#include "fairlead/hw/platform.h"
 #include "fairlead/run/option_table.h"
 #include "fairlead/run/platform_files.h"
 
@@ -50,30 +47,6 @@ Result<std::string> read_part(const std::string& text, std::string_view part) {
   if (value == "ni") return std::string("background.main_memory=0");
   if (value == "host") return std::string("background.main_memory=1");
   return unknown(text, part, "memory=ni, memory=host");
-}
-
-bool has_background(const hw::Platform& platform) {
-  std::vector<hw::Key> keys;
-  const std::unique_ptr<hw::Part> ni = platform.ni->copy();
-  ni->add_keys(keys);
-  return std::any_of(keys.begin(), keys.end(), [](const hw::Key& key) {
-    return std::string_view(key.section) == "background";
-  });
-}
-
-Result<void> check_place(const std::string& place) {
-  if (!run::is_modelled(place)) return run::not_modelled(kName, place, "qsnet-es40");
-  const Result<std::string> file = run::find_platform(place);
-  if (!file.ok()) return file.error();
-  const Result<hw::Platform> plain = hw::load_platform(file.value(), {});
-  if (!plain.ok()) return plain.error();
-  if (!has_background(plain.value())) {
-    return Error{
-        fmt::format("{}: traffic of another job is not modelled on {}, whose network "
-                    "interface is of kind {}; try --on qsnet-es40",
-                    kName, place, plain.value().ni->kind().name)};
-  }
-  return {};
 }
 
 }  // namespace
@@ -118,7 +91,7 @@ void add_background_option(CLI::App& app, WorldChoice& choice) {
 Result<void> check_background(const WorldChoice& choice, const std::vector<std::string>& places) {
   if (choice.background.empty()) return {};
   for (const std::string& place : places) {
-    if (Result<void> fits = check_place(place); !fits.ok()) return fits;
+    if (!run::is_modelled(place)) return run::not_modelled(kName, place, "qsnet-es40");
   }
   return {};
 }

@@ -14,8 +14,8 @@ namespace fairlead::tools {
 // the numbers that --set gives, as numbers of the platform's section [background].
 void add_background_option(CLI::App& app, WorldChoice& choice);
 
-// Error: --background, and one of `places` has no such traffic. Whether it has it on the job's
-// number of nodes, the platform says when the job starts.
+// Error: --background, and one of `places` is not modelled. Whether there is such traffic on the
+// job's number of nodes, the platform says when the job starts.
 Result<void> check_background(const WorldChoice& choice, const std::vector<std::string>& places);
 
 // "background.pattern=1", ..: what `text` stands for. Error: a word that it does not know, or a

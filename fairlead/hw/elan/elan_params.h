@@ -47,7 +47,11 @@ struct ElanParams final : Part {
   std::uint32_t copies = 0;         // other operations of a host under way
   std::uint64_t memory_bytes = 0;   // of the interface's, for its host's programs
   BytesPerSec memory_rate{};        // at which it is read and written; 0: that takes no time
-  std::uint64_t tport_bytes = 0;    // of it, for each rank's messages that no receive has taken
+  // The MMU's: pages whose translations its TLB has, 0: all; steps of a unit that waits for a walk.
+  std::uint32_t tlb_entries = 0;
+  std::uint64_t page_bytes = 8192;
+  Cycles walk{};
+  std::uint64_t tport_bytes = 0;  // of it, for each rank's messages that no receive has taken
 
   // Cycles of the host's processor.
   struct Library {

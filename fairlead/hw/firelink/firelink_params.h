@@ -1,6 +1,7 @@
 // [ni] of kind "firelink": an interface without DMA engine and without processor, which passes on
-// the lines that processors store and load; [links]: how many there are and how they are wired; and
-// [library]: what the host's part costs (Sistare and Jackson, section 2).
+// the lines that processors store and load; [links]: how many there are and how they are wired;
+// [library]: what the host's part costs; and [background]: traffic of another job (Sistare and
+// Jackson, section 2).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "fairlead/base/units.h"
+#include "fairlead/hw/background_params.h"
 #include "fairlead/hw/part.h"
 
 namespace fairlead::hw {
@@ -48,6 +50,7 @@ struct FirelinkParams final : Part {
     Cycles part_line{};   // the system call that sends less than a line, by remote interrupts
   };
   Library library;
+  BackgroundParams background;  // its messages are stored from main memory
 
   std::uint32_t links_of_host() const { return nis * links; }
 

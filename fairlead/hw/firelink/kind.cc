@@ -44,6 +44,7 @@ void FirelinkParams::add_keys(std::vector<Key>& to) {
                        {"library", "receive_cycles", 0, 1e6, cycles(library.receive)},
                        {"library", "completion_cycles", 0, 1e6, cycles(library.completion)},
                        {"library", "part_line_cycles", 0, 1e6, cycles(library.part_line)}});
+  background.add_keys(to, false);
 }
 
 std::optional<Part::Conflict> FirelinkParams::conflict() const {
@@ -54,7 +55,8 @@ std::optional<Part::Conflict> FirelinkParams::conflict() const {
 }
 
 Result<void> FirelinkParams::check_nodes(std::uint32_t nodes) const {
-  return FirelinkWiring::check(*this, nodes);
+  if (Result<void> fits = FirelinkWiring::check(*this, nodes); !fits.ok()) return fits;
+  return background.check_nodes(nodes);
 }
 
 void FirelinkParams::speed_up(Resource resource, double factor) {

@@ -28,6 +28,7 @@ void LanaiParams::add_keys(std::vector<Key>& to) {
                        {"ni", "tlb_entries", 1, 1e6, whole(tlb_entries), true},
                        {"ni", "completion_batch", 1, 1e4, whole(completion_batch)},
                        {"ni", "host_ring_batch", 1, 1e4, whole(host_ring_batch)}});
+  background.add_keys(to, false);
 }
 
 // The protocol's own numbers, then the cycles of each step. A step may cost nothing.

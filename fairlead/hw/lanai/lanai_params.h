@@ -1,6 +1,6 @@
 // [ni] of kind "lanai": a processor that runs firmware, one DMA engine to the host, packet buffers
-// in its own memory; and the file of steps, which says what the firmware and the host's library
-// cost, step by step (LCI paper, section 5.1).
+// in its own memory; [background]: traffic of another job; and the file of steps, which says what
+// the firmware and the host's library cost, step by step (LCI paper, section 5.1).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 #include "fairlead/base/step.h"
 #include "fairlead/base/units.h"
+#include "fairlead/hw/background_params.h"
 #include "fairlead/hw/part.h"
 
 namespace fairlead::hw {
@@ -36,6 +37,8 @@ struct LanaiParams final : Part {
   Ps resend_timeout{};
   Ps ack_delay{};
 
+  BackgroundParams background;  // its messages are fetched from main memory
+
   std::array<Cycles, kSteps> host_cycles{};
   std::array<Cycles, kSteps> ni_cycles{};
 
@@ -44,6 +47,9 @@ struct LanaiParams final : Part {
   void add_keys(std::vector<Key>& to) override;
   void add_step_keys(std::vector<Key>& to) override;
   std::optional<Conflict> conflict() const override;
+  Result<void> check_nodes(std::uint32_t nodes) const override {
+    return background.check_nodes(nodes);
+  }
   void speed_up(Resource resource, double factor) override;
 };
 

@@ -95,6 +95,12 @@ class alignas(kCacheLine) ProgrammedNi final : public NiSide {
         return program.on_corrupt(work.packet);
       case fabric::model::kTimer:
         return program.on_timer();
+      case fabric::model::kOtherPosted:
+      case fabric::model::kOtherFetched:
+      case fabric::model::kOtherReceived:
+      case fabric::model::kOtherDelivered:
+        if constexpr (requires { program.on_other(work); }) return program.on_other(work);
+        break;
       default:
         break;
     }

@@ -115,6 +115,11 @@ class ViaProgram {
   void on_hardware() {
     turn([&] { ni_.start_dma(); });
   }
+  // Something of another job's: the hardware's, in a turn like any other.
+  template <class Work>
+  void on_other(const Work& work) {
+    turn([&] { ni_.other_turn(work); });
+  }
 
   Ps next_due() const { return packets_.next_due(); }
   void prepare(Peer peer) const { packets_.prepare(peer); }

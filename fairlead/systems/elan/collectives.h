@@ -27,7 +27,7 @@ class Collectives {
  public:
   // Names of the Port that are this user's alone; the same on every process. kCounters counters
   // from `counters` on.
-  static constexpr std::uint32_t kCounters = 4;
+  static constexpr std::uint32_t kCounters = 5;
   struct Names {
     lci::Chan messages = 0;
     lci::Chan signals = 0;

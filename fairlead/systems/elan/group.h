@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "fairlead/lci/network_reduction.h"
@@ -17,8 +18,9 @@
 
 namespace fairlead::elan {
 
-// What the root of something tells all others.
-enum Signal : std::uint32_t { kDown, kWake, kBroadcast, kSignals };
+// What the root of something tells all others; kLate: what one that comes late to an hgsync tells
+// process 0.
+enum Signal : std::uint32_t { kDown, kWake, kBroadcast, kLate, kSignals };
 
 // What groups share at one process: counters that peers bump, words that queries look at.
 struct Meeting {
@@ -143,6 +145,8 @@ class Group {
   void gsync_by_network(const char* call);
   void gsync_by_chains(const char* call);
   void ask_until_all_came(std::uint64_t came, bool event, const char* call);
+  void ask_to_be_told(const char* call);
+  const char* waits_in(const char* call);
   void signal_all(Signal signal, std::uint32_t flags, const char* call);
   void broadcast_by_reduction(std::byte* data, std::size_t n, std::uint32_t root, const char* call);
   void broadcast_global(void* data, std::size_t n, std::uint32_t root, const char* call);
@@ -178,6 +182,7 @@ class Group {
   bool reduced_below_ = false;  // the network reaches all members with one reduction
   std::uint32_t meetings_ = 0;
   std::uint32_t ahead_ = 0;
+  std::string waits_in_;  // what a job that hangs shows of an hgsync
 };
 
 }  // namespace fairlead::elan

@@ -40,8 +40,10 @@ Curve curve_of(const Json& json) {
 // --- The sentence.
 
 bool higher_is_better(const PanelPicture& panel) {
-  return panel.y.label.find("throughput") != std::string::npos ||
-         panel.y.label.find("rate") != std::string::npos;
+  static constexpr const char* kHigher[] = {"throughput", "rate", "bandwidth", "within"};
+  return std::any_of(std::begin(kHigher), std::end(kHigher), [&](const char* word) {
+    return panel.y.label.find(word) != std::string::npos;
+  });
 }
 
 // Within the curve, linear between its points.

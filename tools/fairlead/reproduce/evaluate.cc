@@ -14,6 +14,13 @@ struct Evaluated {
   std::string reason;
 };
 
+std::vector<Measurement> needs_of(const SeriesPlan& series) {
+  if (series.points.empty()) return {series.measurement};
+  std::vector<Measurement> needs;
+  for (const PointPlan& point : series.points) needs.push_back(point.measurement);
+  return needs;
+}
+
 Evaluated evaluate(const Quantity& quantity, const Measuring& measuring) {
   std::vector<const Measured*> measured;
   for (const Measurement& need : quantity.needs) {
@@ -42,19 +49,26 @@ Cell evaluate(const std::string& table, const CellPlan& plan, const Measuring& m
   return cell;
 }
 
+// Without points where one of what it needs failed.
+Series evaluate(const SeriesPlan& plan, const Measuring& measuring) {
+  Series series{plan, Status::measured, "", {}};
+  for (const Measurement& need : needs_of(plan)) {
+    const Measured& measured = measuring.of(need);
+    if (measured.end == Measured::End::done) continue;
+    series.status = Status::failed;
+    series.reason = measured.reason;
+    return series;
+  }
+  if (plan.points.empty()) series.points = measuring.of(plan.measurement).points(plan.key);
+  for (const PointPlan& point : plan.points) {
+    series.points.emplace_back(point.x, measuring.of(point.measurement).figure(plan.key));
+  }
+  return series;
+}
+
 Panel evaluate(const PanelPlan& plan, const Measuring& measuring) {
   Panel panel{plan, {}};
-  for (const SeriesPlan& one : plan.series) {
-    Series series{one, Status::measured, "", {}};
-    const Measured& measured = measuring.of(one.measurement);
-    if (measured.end == Measured::End::done) {
-      series.points = measured.points(one.key);
-    } else {
-      series.status = Status::failed;
-      series.reason = measured.reason;
-    }
-    panel.series.push_back(std::move(series));
-  }
+  for (const SeriesPlan& one : plan.series) panel.series.push_back(evaluate(one, measuring));
   return panel;
 }
 
@@ -107,7 +121,9 @@ void add_measurements(const Study& study, Measuring& measuring) {
   };
   for (const CellPlan& cell : study.cells) add(cell.ours);
   for (const PanelPlan& panel : study.panels) {
-    for (const SeriesPlan& series : panel.series) measuring.add(series.measurement);
+    for (const SeriesPlan& series : panel.series) {
+      for (const Measurement& need : needs_of(series)) measuring.add(need);
+    }
   }
   for (const StatementPlan& statement : study.statements) {
     for (const Order& order : statement.orders) {

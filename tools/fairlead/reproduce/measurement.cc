@@ -61,6 +61,13 @@ double Measured::figure(const std::string& key) const {
 std::vector<std::pair<double, double>> Measured::points(const std::string& key) const {
   std::vector<std::pair<double, double>> points;
   for (const Json& line : lines) {
+    if (line.at(key).is_array()) {
+      for (const Json& pair : line.at(key)) {
+        FAIRLEAD_CHECK(pair.size() == 2, "{} is not a list of pairs", key);
+        points.emplace_back(pair[0].number(), pair[1].number());
+      }
+      continue;
+    }
     const Json* const time = line.find("at_ms");
     points.emplace_back((time != nullptr ? *time : line.at("bytes")).number(),
                         line.at(key).number());

@@ -45,7 +45,8 @@ struct Measured {
   // CHECK: there is such a line; end == done.
   double figure(const std::string& key, std::uint64_t size) const;
   double figure(const std::string& key) const;
-  // (bytes, key) of each line; (at_ms, key) where lines are of a time.
+  // (bytes, key) of each line; (at_ms, key) where lines are of a time. Where `key` is a list of
+  // pairs, these.
   std::vector<std::pair<double, double>> points(const std::string& key) const;
 };
 

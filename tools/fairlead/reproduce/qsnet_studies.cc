@@ -19,6 +19,9 @@ using Words = std::vector<std::string>;
 
 // What else is on the network (section 5.2).
 enum class Traffic { none, complement, uniform };
+// Where the network does nothing for several processes: trees of the interfaces, of the hosts.
+constexpr const char* kTrees[] = {"elan-tree", "elan-host"};
+
 constexpr Traffic kTraffic[] = {Traffic::none, Traffic::complement, Traffic::uniform};
 
 const char* name_of(Traffic traffic) {
@@ -43,14 +46,20 @@ class Plan {
     if (quick_) return {4, 8, 16, 64};
     return {4, 8, 16, 32, 64};
   }
-  // Machines larger than the paper's.
-  std::vector<std::uint32_t> larger() const {
-    if (quick_) return {};
-    return {256, 1024, 4096};
+  // With machines larger than the paper's.
+  std::vector<std::uint32_t> all_nodes() const {
+    if (quick_) return nodes();
+    return {4, 8, 16, 32, 64, 256, 1024, 4096};
   }
   std::vector<std::uint32_t> loaded_nodes() const {
     if (quick_) return {4, kNodes};
     return nodes();
+  }
+
+  // Trees, whose packets under load are many.
+  std::vector<std::uint32_t> loaded_trees() const {
+    if (quick_) return {};
+    return {16, kNodes};
   }
 
   // A barrier's or a message's test of elanbench.
@@ -79,31 +88,36 @@ class Plan {
     return {"--within", traffic == Traffic::none ? "1" : "3"};
   }
   // 10,000 of them where nothing else is on the network (section 5.2).
-  Measurement spread(const std::string& test, Traffic traffic) const {
-    if (quick_) return barrier(test, kNodes, traffic);
-    return of(test, kNodes, traffic, {}, traffic == Traffic::none ? 10'000 : 2000);
+  Measurement spread(const std::string& test, Traffic traffic,
+                     const std::string& lci = "elan") const {
+    const bool quiet = traffic == Traffic::none;
+    const std::uint32_t rounds = quick_ ? (quiet ? 100 : 20) : (quiet ? 10'000 : 2000);
+    return of(test, kNodes, traffic, {"--spread"}, rounds, lci);
   }
   Measurement broadcast(const std::string& test, std::uint32_t nodes, bool main, std::uint64_t from,
-                        std::uint64_t to, Traffic traffic = Traffic::none) const {
+                        std::uint64_t to, Traffic traffic = Traffic::none,
+                        const std::string& lci = "elan") const {
     Words words = {"--from", fmt::format("{}", from), "--to", fmt::format("{}", to)};
     if (main) words.emplace_back("--main");
-    const Words how = quick_ ? Words{"--warm", "1"} : until_sure(traffic);
+    const bool few = quick_ || (lci != "elan" && traffic != Traffic::none);
+    const Words how = few ? Words{"--warm", "1"} : until_sure(traffic);
     words.insert(words.end(), how.begin(), how.end());
-    return of(test, nodes, traffic, words, broadcasts(to, traffic));
+    return of(test, nodes, traffic, words, few ? kFew : broadcasts(to, traffic), lci);
   }
   // How many of a size at most. A daemon in one of a few short ones would be much of their mean.
   std::uint32_t broadcasts(std::uint64_t to, Traffic traffic) const {
-    if (quick_) return 2;
     if (to <= 4096) return traffic == Traffic::none ? 2000 : 200;
     return to == kQuarter ? 20 : 10;
   }
-  Measurement short_broadcasts(const std::string& test, bool main, Traffic traffic) const {
-    return broadcast(test, kNodes, main, 8, 4096, traffic);
+  Measurement short_broadcasts(const std::string& test, bool main, Traffic traffic,
+                               const std::string& lci = "elan") const {
+    return broadcast(test, kNodes, main, 8, 4096, traffic, lci);
   }
   // The longest message of figures 13 and 15, and the curve to it.
   std::uint64_t longest() const { return quick_ ? kQuarter : kMega; }
-  Measurement long_broadcasts(const std::string& test, bool main, Traffic traffic) const {
-    return broadcast(test, kNodes, main, quick_ ? kQuarter : 8192, longest(), traffic);
+  Measurement long_broadcasts(const std::string& test, bool main, Traffic traffic,
+                              const std::string& lci = "elan") const {
+    return broadcast(test, kNodes, main, quick_ ? kQuarter : 8192, longest(), traffic, lci);
   }
   Measurement ping(bool main, std::uint64_t from, std::uint64_t to) const {
     Words words = {"--from", fmt::format("{}", from), "--to", fmt::format("{}", to)};
@@ -112,16 +126,20 @@ class Plan {
   }
   // MPI over Tports from main memory to main memory: one pair, or every node with one across the
   // whole tree.
-  Measurement mpi(std::uint32_t nodes, std::uint64_t from, std::uint64_t to) const {
+  Measurement mpi(std::uint32_t nodes, std::uint64_t from, std::uint64_t to,
+                  const std::string& lci = "elan") const {
     Words words = {"--count", quick_ ? "2" : "20"};
     if (from == 0) words.insert(words.end(), {"--bytes", "0"});
     for (std::uint64_t bytes = std::max<std::uint64_t>(from, 8); bytes <= to; bytes *= 2) {
       words.insert(words.end(), {"--bytes", fmt::format("{}", bytes)});
     }
-    return {"pairs", kPlatform, "elan", words, nodes, {}, nodes == 2 ? 2.0 : 10.0};
+    return {"pairs", kPlatform, lci, words, nodes, {}, nodes == 2 ? 2.0 : 10.0};
   }
 
  private:
+  // Broadcasts of a size, for a look, and of trees under load.
+  static constexpr std::uint32_t kFew = 2;
+
   bool quick_;
 };
 
@@ -153,6 +171,27 @@ Quantity percent_of(const Quantity& a, const Quantity& b) {
 const Axis kSizeAxis = {"message size", "bytes", true};
 const Axis kTimeAxis = {"latency", "us", false};
 const Axis kRateAxis = {"bandwidth", "MB/s", false};
+const Axis kNodesAxis = {"nodes", "", true};
+
+std::string with(Traffic traffic) {
+  return traffic == Traffic::none ? "" : fmt::format(", {}", name_of(traffic));
+}
+
+std::string id_of(Traffic traffic) {
+  const std::string name = name_of(traffic);
+  return traffic == Traffic::none ? "quiet" : name.substr(0, name.find(' '));
+}
+
+// A curve over nodes, of what `measurement` gives for each number of them.
+template <class MeasurementOf>
+SeriesPlan over_nodes(const std::string& name, const std::vector<std::uint32_t>& all,
+                      const char* key, MeasurementOf&& measurement) {
+  std::vector<PointPlan> points;
+  for (const std::uint32_t nodes : all) {
+    points.push_back({static_cast<double>(nodes), measurement(nodes)});
+  }
+  return series_over(name, std::move(points), key);
+}
 
 // --- Puts.
 
@@ -182,6 +221,11 @@ Study figure8(const Plan& plan) {
              figure_at("", mpi_small, "latency_us", bytes));
   }
   add_cell(study, "1 MB, MPI", "bandwidth", "MB/s", figure_at("", mpi_long, "MBps", kMega));
+  for (const char* lci : kTrees) {
+    const std::string name = fmt::format("MPI, {}", lci);
+    rate.series.push_back({name, plan.mpi(2, 8, kMega, lci), "MBps"});
+    time.series.push_back({name, plan.mpi(kNodes, 0, 4096, lci), "latency_us"});
+  }
   study.panels = {rate, time};
   study.statements = {says("The bus is the bottleneck from main to main memory", "6.1",
                            {{figure_at("main to main", all(true), "MBps", kMega),
@@ -209,20 +253,39 @@ Quantity growth(const Plan& plan, const char* test, Traffic traffic) {
                   mean_of(plan, test, kNodes, traffic), mean_of(plan, test, 4, traffic));
 }
 
+// What takes how long on how many nodes; trees on those of `trees`.
+PanelPlan barrier_panel(const Plan& plan, const std::string& id, Traffic traffic,
+                        const std::vector<std::uint32_t>& all,
+                        const std::vector<std::uint32_t>& trees) {
+  PanelPlan panel{id, "latency" + with(traffic), kNodesAxis, kTimeAxis, {}};
+  for (const char* test : kBarriers) {
+    panel.series.push_back(over_nodes(fmt::format("elan_{}", test), all, "us", [&](auto nodes) {
+      return plan.barrier(test, nodes, traffic);
+    }));
+  }
+  for (const char* lci : kTrees) {
+    if (trees.empty()) break;
+    panel.series.push_back(
+        over_nodes(fmt::format("elan_gsync, {}", lci), trees, "us",
+                   [&](auto nodes) { return plan.barrier("gsync", nodes, traffic, lci); }));
+  }
+  return panel;
+}
+
 Study figure9(const Plan& plan) {
-  Study study = study_of("figure9", "Barriers on a quiet network");
-  std::vector<std::uint32_t> all = plan.nodes();
-  for (const std::uint32_t nodes : plan.larger()) all.push_back(nodes);
+  Study study = study_of("figure9", "Barriers on a quiet network", true);
+  const std::vector<std::uint32_t> all = plan.all_nodes();
   for (const std::uint32_t nodes : all) {
     for (const char* test : kBarriers) {
       add_cell(study, nodes_row(nodes), fmt::format("elan_{}", test), "us",
                mean_of(plan, test, nodes));
     }
-    for (const char* lci : {"elan-tree", "elan-host"}) {
+    for (const char* lci : kTrees) {
       add_cell(study, nodes_row(nodes), fmt::format("elan_gsync, {}", lci), "us",
                mean_of(plan, "gsync", nodes, Traffic::none, lci));
     }
   }
+  study.panels = {barrier_panel(plan, "figure9-latency", Traffic::none, all, all)};
   const Quantity few = mean_of(plan, "gsync", 4);
   const Quantity many = mean_of(plan, "gsync", kNodes);
   std::vector<Measurement> both = few.needs;
@@ -252,9 +315,9 @@ Quantity slower(const Plan& plan, const char* test, Traffic traffic) {
 }
 
 void add_trees_under_load(Study& study, const Plan& plan) {
-  for (const char* lci : {"elan-tree", "elan-host"}) {
+  for (const char* lci : kTrees) {
     for (const Traffic traffic : {Traffic::complement, Traffic::uniform}) {
-      for (const std::uint32_t nodes : {16U, kNodes}) {
+      for (const std::uint32_t nodes : plan.loaded_trees()) {
         add_cell(study, nodes_row(nodes), fmt::format("elan_gsync, {}, {}", lci, name_of(traffic)),
                  "us", mean_of(plan, "gsync", nodes, traffic, lci));
       }
@@ -263,7 +326,11 @@ void add_trees_under_load(Study& study, const Plan& plan) {
 }
 
 Study figure10(const Plan& plan) {
-  Study study = study_of("figure10", "Barriers with traffic of another job");
+  Study study = study_of("figure10", "Barriers with traffic of another job", true);
+  for (const Traffic traffic : kTraffic) {
+    study.panels.push_back(barrier_panel(plan, fmt::format("figure10-{}", id_of(traffic)), traffic,
+                                         plan.loaded_nodes(), plan.loaded_trees()));
+  }
   for (const char* test : kBarriers) {
     for (const Traffic traffic : kTraffic) {
       const std::string column = fmt::format("elan_{}, {}", test, name_of(traffic));
@@ -276,7 +343,7 @@ Study figure10(const Plan& plan) {
       }
     }
   }
-  if (!plan.quick()) add_trees_under_load(study, plan);
+  add_trees_under_load(study, plan);
   std::vector<Order> worse;
   for (const char* test : kBarriers) {
     worse.push_back({mean_of(plan, test, kNodes, Traffic::complement),
@@ -305,8 +372,13 @@ Study figure10(const Plan& plan) {
 
 // How a barrier's times are spread on 64 nodes.
 Study spread(const char* id, const char* test, const Plan& plan) {
-  Study study = study_of(id, "");
+  Study study = study_of(id, "", true);
   study.title = fmt::format("Spread of elan_{} on 64 nodes", test);
+  PanelPlan panel{fmt::format("{}-within", id),
+                  "operations within a latency",
+                  {"latency", "us", true},
+                  {"operations within it", "%", false},
+                  {}};
   struct Row {
     const char* name;
     const char* unit;
@@ -319,10 +391,20 @@ Study spread(const char* id, const char* test, const Plan& plan) {
                            {"above 30 us", "%", "above_30us_percent"}};
   for (const Traffic traffic : kTraffic) {
     const Measurement measured = plan.spread(test, traffic);
+    panel.series.push_back({name_of(traffic), measured, "within"});
     for (const Row& row : kRows) {
       add_cell(study, row.name, name_of(traffic), row.unit, figure_of("", measured, row.key));
     }
   }
+  // Their elan_hgsync is elan_gsync.
+  for (const char* lci : kTrees) {
+    if (plan.quick() || std::string("gsync") != test) break;
+    for (const Traffic traffic : kTraffic) {
+      panel.series.push_back({fmt::format("{}, {}", lci, name_of(traffic)),
+                              plan.spread(test, traffic, lci), "within"});
+    }
+  }
+  study.panels = {panel};
   return study;
 }
 
@@ -339,11 +421,8 @@ Quantity broadcast_at(const Plan& plan, const char* test, bool main, std::uint64
 }
 
 void add_broadcasts(Study& study, const Plan& plan, Traffic traffic) {
-  const std::string about = traffic == Traffic::none ? "" : fmt::format(", {}", name_of(traffic));
-  const std::string id = fmt::format("{}-{}", study.id,
-                                     traffic == Traffic::uniform      ? "uniform"
-                                     : traffic == Traffic::complement ? "complement"
-                                                                      : "quiet");
+  const std::string about = with(traffic);
+  const std::string id = fmt::format("{}-{}", study.id, id_of(traffic));
   PanelPlan time{id + "-latency", "latency" + about, kSizeAxis, kTimeAxis, {}};
   PanelPlan rate{id + "-bandwidth", "bandwidth" + about, kSizeAxis, kRateAxis, {}};
   for (const char* test : {"bcast", "hbcast"}) {
@@ -358,6 +437,16 @@ void add_broadcasts(Study& study, const Plan& plan, Traffic traffic) {
       const std::uint64_t longest = plan.longest();
       add_cell(study, size_row(longest) + about, name, "MB/s",
                broadcast_at(plan, test, main, longest, "MBps", traffic));
+    }
+  }
+  // Their elan_hbcast is elan_bcast. Under load long ones are figure 16's, of fewer nodes.
+  for (const char* lci : kTrees) {
+    if (plan.quick()) break;
+    for (const bool main : {false, true}) {
+      const std::string name = fmt::format("elan_bcast, {}, {}", memory_name(main), lci);
+      time.series.push_back({name, plan.short_broadcasts("bcast", main, traffic, lci), "us"});
+      if (traffic != Traffic::none) continue;
+      rate.series.push_back({name, plan.long_broadcasts("bcast", main, traffic, lci), "MBps"});
     }
   }
   study.panels.insert(study.panels.end(), {time, rate});
@@ -393,8 +482,34 @@ Quantity broadcast_on(const Plan& plan, const char* test, std::uint32_t nodes, b
                    plan.broadcast(test, nodes, main, kQuarter, kQuarter, traffic), key);
 }
 
+// 256 KB on how many nodes; trees under load on 16 alone, as they take as many times longer as
+// there are nodes.
+PanelPlan scaling_panel(const Plan& plan, const std::string& id, Traffic traffic) {
+  PanelPlan panel{id, "bandwidth" + with(traffic), kNodesAxis, kRateAxis, {}};
+  const auto add = [&](const std::string& name, const std::vector<std::uint32_t>& all,
+                       const char* test, bool main, const char* lci) {
+    panel.series.push_back(over_nodes(name, all, "MBps", [&](auto nodes) {
+      return plan.broadcast(test, nodes, main, kQuarter, kQuarter, traffic, lci);
+    }));
+  };
+  for (const bool main : {false, true}) {
+    add(fmt::format("elan_hbcast, {}", memory_name(main)), plan.nodes(), "hbcast", main, "elan");
+  }
+  for (const char* lci : kTrees) {
+    if (plan.quick()) break;
+    for (const bool main : {false, true}) {
+      add(fmt::format("elan_bcast, {}, {}", memory_name(main), lci),
+          traffic == Traffic::none ? plan.nodes() : std::vector<std::uint32_t>{16}, "bcast", main,
+          lci);
+    }
+  }
+  return panel;
+}
+
 void add_scaling(Study& study, const Plan& plan, Traffic traffic) {
-  const std::string about = traffic == Traffic::none ? "" : fmt::format(", {}", name_of(traffic));
+  const std::string about = with(traffic);
+  study.panels.push_back(
+      scaling_panel(plan, fmt::format("{}-{}", study.id, id_of(traffic)), traffic));
   for (const bool main : {false, true}) {
     const std::string of = fmt::format(", {}{}", memory_name(main), about);
     const auto rate = [&](std::uint32_t nodes) {
@@ -415,7 +530,7 @@ void add_scaling(Study& study, const Plan& plan, Traffic traffic) {
 }
 
 Study figure14(const Plan& plan) {
-  Study study = study_of("figure14", "Broadcasts of 256 KB by nodes: elan_hbcast");
+  Study study = study_of("figure14", "Broadcasts of 256 KB by nodes", true);
   add_scaling(study, plan, Traffic::none);
   const auto rate = [&](std::uint32_t nodes, bool main) {
     return broadcast_on(plan, "hbcast", nodes, main, "MBps");
@@ -447,7 +562,8 @@ Study figure15(const Plan& plan) {
 }
 
 Study figure16(const Plan& plan) {
-  Study study = study_of("figure16", "Broadcasts of 256 KB by nodes, with traffic of another job");
+  Study study =
+      study_of("figure16", "Broadcasts of 256 KB by nodes, with traffic of another job", true);
   std::vector<Order> flattens;
   for (const Traffic traffic : {Traffic::complement, Traffic::uniform}) {
     add_scaling(study, plan, traffic);

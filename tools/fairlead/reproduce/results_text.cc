@@ -46,6 +46,11 @@ std::string cells_text(const std::vector<Cell>& cells) {
   return table.text() + "\n";
 }
 
+// Sizes and numbers of nodes are whole; times are not.
+std::string x_text(double x) {
+  return x == std::floor(x) ? fmt::format("{:.0f}", x) : show_number(x);
+}
+
 std::string panel_text(const Panel& panel) {
   std::vector<std::string> headings = {panel.plan.x.unit};
   std::set<double> sizes;
@@ -57,7 +62,7 @@ std::string panel_text(const Panel& panel) {
   }
   Table table(headings);
   for (const double size : sizes) {
-    std::vector<std::string> row = {fmt::format("{:.0f}", size)};
+    std::vector<std::string> row = {x_text(size)};
     for (const Series& series : panel.series) {
       std::string cell = "-";
       for (const auto& [x, y] : series.points) {

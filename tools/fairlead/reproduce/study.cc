@@ -11,6 +11,12 @@ void add_cell(Study& study, std::string row, std::string column, std::string uni
   study.cells.push_back({std::move(row), std::move(column), std::move(unit), std::move(ours), {}});
 }
 
+SeriesPlan series_over(std::string name, std::vector<PointPlan> points, std::string key) {
+  SeriesPlan series{std::move(name), points.front().measurement, std::move(key)};
+  series.points = std::move(points);
+  return series;
+}
+
 Quantity constant(const std::string& label, double value) {
   return {label, {}, [value](std::span<const Measured* const>) { return std::optional(value); }};
 }

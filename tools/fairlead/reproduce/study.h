@@ -41,12 +41,22 @@ struct Axis {
   bool logarithmic = false;
 };
 
+// A point that has a measurement of its own, of one line: a number of nodes.
+struct PointPlan {
+  double x = 0;
+  Measurement measurement;
+};
+
 struct SeriesPlan {
   std::string name;
   Measurement measurement;
-  std::string key;        // of the bench's lines, against bytes
-  bool baseline = false;  // beside the implementations for comparison only
+  std::string key;                     // of the bench's lines, as Measured::points() has them
+  bool baseline = false;               // beside the implementations for comparison only
+  std::vector<PointPlan> points = {};  // not empty: instead of `measurement`, which is the first's
 };
+
+// A curve over such points, of which there is one at least.
+SeriesPlan series_over(std::string name, std::vector<PointPlan> points, std::string key);
 
 struct PanelPlan {
   std::string id;

@@ -126,8 +126,8 @@ void ElanNi::arrived(std::uint32_t id) {
     return take_operand(mine);
   }
   const bool tests = kind == RdmaKind::atomic || kind == RdmaKind::query;
-  at<&ElanNi::on_input>(after(input_, tests ? ni_.input + ni_.atomic : ni_.input), hw::kNiTurnEvent,
-                        id);
+  const Cycles takes = (tests ? ni_.input + ni_.atomic : ni_.input) + walks_for(packet(id));
+  at<&ElanNi::on_input>(after(input_, takes), hw::kNiTurnEvent, id);
 }
 
 void ElanNi::answer(std::uint32_t id, Outcome outcome) {
@@ -199,7 +199,7 @@ bool ElanNi::take_block(std::uint32_t id) {
   std::uint64_t address = in.reply_address;
   const bool ok = in.background || in.kind != RdmaKind::write || in.bytes == 0 ||
                   locate(target(in), in, in.key, in.offset, in.bytes, Access::write, &address);
-  at<&ElanNi::on_block>(after(input_, ni_.input), hw::kNiTurnEvent, id);
+  at<&ElanNi::on_block>(after(input_, ni_.input + walks_for(in)), hw::kNiTurnEvent, id);
   return ok;
 }
 
@@ -285,6 +285,9 @@ void ElanNi::serve_read(std::uint32_t id) {
   out.dest = asked.source;
   out.operation = asked.operation;
   out.size = asked.size;
+  out.key = asked.key;
+  out.offset = asked.offset;
+  out.named = asked.named;
   out.address = address;
   out.reply_address = asked.reply_address;
   answer(id, Outcome::done);

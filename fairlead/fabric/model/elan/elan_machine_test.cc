@@ -167,6 +167,49 @@ TEST_F(ElanMachineTest, AGetAndAnAtomicComeAfterThePutsAcknowledgedBeforeThem) {
       [](LocalNic&) {});
 }
 
+TEST_F(ElanMachineTest, APageThatTheTlbLacksCostsAWalk) {
+  const auto& ni = machine_.platform().ni.as<hw::ElanParams>();
+  ASSERT_EQ(ni.tlb_entries, 16U);
+  const std::uint64_t most = ni.tlb_entries + 1;
+  std::vector<std::uint64_t> memory(most * ni.page_bytes / 8);
+  const RemoteKey key = key_of(std::as_writable_bytes(std::span(memory)));
+  run(
+      [&](LocalNic& nic) {
+        Inbox box(nic);
+        // The shortest time of an atomic or a get of words on so many pages in turn, each of which
+        // was used before. The host's noise lengthens some.
+        const auto shortest = [&](std::uint64_t pages, bool gets) {
+          Ps best = kNever;
+          std::uint64_t word = 0;
+          for (std::uint64_t i = 0; i < 4 * pages; ++i) {
+            const Ps begin = nic.now();
+            const std::uint64_t offset = i % pages * ni.page_bytes;
+            EXPECT_EQ(gets ? nic.copy_remote({RemoteCopy::What::read, 1, key, offset,
+                                              reinterpret_cast<std::byte*>(&word), kShort, i})
+                           : nic.change_remote(
+                                 {RemoteChange::What::add, 1, key, offset, 1, 0, nullptr, i}),
+                      Post::done);
+            box.await(0, box.ended + 1);
+            if (i >= pages) best = std::min(best, nic.now() - begin);
+          }
+          return best;
+        };
+        const Ps walk = time_for(ni.walk, ni.clock);
+        for (const bool gets : {false, true}) {
+          const Ps one = shortest(1, gets);
+          // Expect: as many pages as there are entries are as good as one
+          EXPECT_EQ(shortest(ni.tlb_entries, gets), one) << gets;
+          // Expect: of one more each is gone when its turn comes
+          EXPECT_EQ(shortest(most, gets), one + walk) << gets;
+        }
+      },
+      [](LocalNic&) {});
+  // Expect: and every atomic was done
+  for (std::uint64_t page = 0; page < most; ++page) {
+    EXPECT_EQ(memory[page * ni.page_bytes / 8], page == 0 ? 12U : page == 16 ? 4U : 8U) << page;
+  }
+}
+
 TEST_F(ElanMachineTest, PacketsStayInOrderWhateverTheirLength) {
   constexpr std::uint32_t kCount = 200;
   run(

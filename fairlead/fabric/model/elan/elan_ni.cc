@@ -33,6 +33,7 @@ ElanNi::ElanNi(const ElanParts& parts, Peer self)
       ni_(parts.params),
       self_(self),
       bus_(parts.pci),
+      tlb_(parts.params.tlb_entries),
       background_(parts.params.background, parts.network_params, self) {
   const std::uint32_t here = std::max(parts.ranks.ranks_on(self), 1U);
   for (std::uint32_t place = 0; place < here; ++place) {
@@ -219,7 +220,8 @@ void ElanNi::pump() {
       if (!over) runnable_.push_back(id);
     }
     ++fetching_;
-    at<&ElanNi::on_started>(after(dma_, ni_.dma), hw::kNiTurnEvent, part);
+    const Cycles takes = ni_.dma + walks_of_source(packet(part));
+    at<&ElanNi::on_started>(after(dma_, takes), hw::kNiTurnEvent, part);
   }
 }
 

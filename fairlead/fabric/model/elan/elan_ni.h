@@ -19,6 +19,9 @@
 // therefore seen before all that follows it. An event counts in the interface, starts what waits
 // for it, and writes a word to host memory.
 //
+// Its MMU translates a page at a time what peers name. What its TLB lacks is found by a walk, which
+// the unit that needs it waits for.
+//
 // The interface's memory serves one reader or writer after the other, at its rate. As it is faster
 // than a link, a packet's bytes are there when they are to go on, once their turn has come.
 #pragma once
@@ -38,6 +41,7 @@
 #include "fairlead/hw/elan/elan_params.h"
 #include "fairlead/hw/host_memory.h"
 #include "fairlead/hw/network_params.h"
+#include "fairlead/hw/rdma/table_cache.h"
 #include "fairlead/hw/switch_reductions.h"
 #include "fairlead/proto/peer_table.h"
 #include "fairlead/sim/resource.h"
@@ -276,6 +280,13 @@ class ElanNi final : public RdmaEngine {
   void on_background_posted(std::uint32_t message);
   void on_background(std::uint32_t message);
 
+  // --- MMU (elan_mmu.cc): the walks for pages that its TLB lacks.
+  Cycles walks(Rank rank, const RdmaPacket& names, std::uint64_t key, std::uint64_t offset,
+               std::uint64_t bytes, Access access);
+  // For what an arrived packet reads or writes here; a get's pages are looked up as its data leave.
+  Cycles walks_for(const RdmaPacket& in);
+  Cycles walks_of_source(const RdmaPacket& leaving);
+
   // --- Inputter (elan_input.cc).
   void answer(std::uint32_t id, hw::Outcome outcome);
   void answer_again(std::uint32_t id);
@@ -313,7 +324,8 @@ class ElanNi final : public RdmaEngine {
   sim::Server input_;
   sim::Server thread_;
   sim::Server sdram_;  // its own memory
-  sim::Server loop_;   // what goes from rank to rank of this node, one after another
+  hw::TableCache tlb_;
+  sim::Server loop_;  // what goes from rank to rank of this node, one after another
   std::vector<std::unique_ptr<Own>> ranks_;
   std::unique_ptr<hw::HostMemory> memory_;  // where several ranks share it
   Ring<std::uint32_t> thread_takes_;        // what the program that matches is to take up

@@ -96,6 +96,8 @@ Result<void> FirelinkCommands::check(const RunOrder& order, FirelinkOp op) const
       if (op != FirelinkOp::load) return damaged("run to store", 1);
       if (order.bytes > hw::kFirelinkLineBytes) return damaged("load size", order.bytes);
       return {};
+    case RunKind::other:
+      break;
   }
   return damaged("kind of run", static_cast<std::uint64_t>(order.kind));
 }

@@ -39,6 +39,7 @@ FirelinkMachine::FirelinkMachine(hw::Platform platform, const EvenNodes& ranks, 
     hosts_.emplace_back(parts_, terms_, lines_, rank);
   }
   for (Rank rank = 0; rank < ranks_.ranks; ++rank) nic(rank).set_ranks(ranks_.ranks);
+  lines_.begin_background();
 }
 
 NodeBusy FirelinkMachine::busy(Rank rank) const {

@@ -37,6 +37,7 @@ class FirelinkMachine final : public NicMachine {
   std::string losses() const override { return lines_.losses(); }
   std::shared_ptr<Figures> count() override;
   hw::Network::BusyLink busiest_link() const override { return lines_.busiest(); }
+  void all_ended() override { lines_.end_background(); }
 
  private:
   struct OneRank {

@@ -254,6 +254,8 @@ void LineNetwork::arrived(std::uint32_t id) {
     case RunKind::load:
       read(id);
       return at<&LineNetwork::on_loaded>(back, from, hw::kDmaEvent, id);
+    case RunKind::other:
+      return at<&LineNetwork::on_background_completed>(back, from, hw::kLeftEvent, id);
   }
 }
 

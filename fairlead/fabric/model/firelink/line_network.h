@@ -19,6 +19,7 @@
 #include "fairlead/base/result.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/fault_plan.h"
+#include "fairlead/fabric/model/background_traffic.h"
 #include "fairlead/fabric/model/figures.h"
 #include "fairlead/fabric/model/firelink/firelink_terms.h"
 #include "fairlead/fabric/model/firelink/line_run.h"
@@ -75,6 +76,10 @@ class LineNetwork {
   // times of death, or names what is not there.
   Result<void> set_faults(const FaultPlan& plan);
 
+  // Each node's other job stores its messages until end_background().
+  void begin_background();
+  void end_background();
+
   // --- By the host of `rank`, at the engine's now.
   // The processor begins to store or load the run's lines. Its front and payload are written; it is
   // the network's until it is lost, or received by another host.
@@ -123,11 +128,24 @@ class LineNetwork {
     std::vector<std::unique_ptr<Ring[]>> rings;            // by source, from the first packet on
     std::vector<std::unique_ptr<std::uint64_t[]>> posted;  // packets, by destination and lane
   };
+  // Another job's process, on a processor of its own.
+  struct OtherJob {
+    OtherJob(const hw::BackgroundParams& params, const hw::NetworkParams& network, Peer self)
+        : traffic(params, network, self) {}
+    BackgroundTraffic traffic;
+    Peer to = 0;
+    std::uint32_t left = 0;      // bytes of its message that are not stored
+    std::uint32_t messages = 0;  // under way
+    std::uint32_t ahead = 0;     // lines that are not completed
+    std::uint64_t stored = 0;    // lines in all
+    bool busy = false;           // it stores, or waits for its time
+  };
   struct Node {
     std::vector<hw::LineLane> paths;  // by interface
     std::vector<hw::LineLane> out;    // by link
     std::vector<hw::LineLane> in;     // by link, from its switch
     std::unique_ptr<hw::HostMemory> memory;
+    std::unique_ptr<OtherJob> other;  // where it sends
   };
   using Handler = void (LineNetwork::*)(std::uint32_t run);
 
@@ -178,6 +196,11 @@ class LineNetwork {
   void lines_back(Rank rank, std::uint32_t lines);
   void tell(Rank rank, const FirelinkNews& news);
   Ps held_up(Peer node, std::uint32_t ni, Ps end, std::uint32_t lines);
+
+  // --- The other job (line_background.cc).
+  static void on_background(void* self, std::uint64_t node, std::uint64_t);
+  void store_next(Peer node);
+  void on_background_completed(std::uint32_t id);
 
   // Links that die.
   struct Outage {

@@ -18,6 +18,7 @@ enum class RunKind : std::uint8_t {
   room,    // so many slots of the source's ring there are free again
   put,     // into memory that a key stands for
   load,    // out of such memory; the processor waits for it
+  other,   // another job's store: no rank's, nothing is written
 };
 
 constexpr std::uint32_t kRunLinesMax = 32;
@@ -55,6 +56,8 @@ inline std::uint32_t lines_in(const RunOrder& order) {
     case RunKind::put:
       // An empty interrupt after those that carry data says that these are done.
       if (order.interrupt != 0) return (order.bytes + kInterruptBytes - 1) / kInterruptBytes + 1;
+      return lines_of(order.bytes);
+    case RunKind::other:
       return lines_of(order.bytes);
     case RunKind::room:
     case RunKind::load:

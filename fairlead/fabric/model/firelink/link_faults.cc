@@ -28,6 +28,8 @@ void LineNetwork::lose(std::uint32_t id) {
 // The lines' time is over at the source's interface.
 void LineNetwork::on_lost(std::uint32_t id) {
   LineRun& over = run(id);
+  // Another job does without what it lost.
+  if (over.order.kind == RunKind::other) return on_background_completed(id);
   Own& own = of(over.source);
   if (over.order.kind == RunKind::load) {
     const bool cut = states_.routed(node_of(over.source), node_of(over.order.dest)).empty();

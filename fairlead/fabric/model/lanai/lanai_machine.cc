@@ -1,5 +1,7 @@
 #include "fairlead/fabric/model/lanai/lanai_machine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -47,6 +49,11 @@ LanaiMachine::LanaiMachine(hw::Platform platform, const EvenNodes& ranks, std::u
       machine->ni(node).arrived(packet);
     }
   };
+  if (parts_.params.background.pattern != hw::BackgroundParams::kNone) {
+    sink.arrived = [](void* self, Peer node, std::uint32_t packet) {
+      static_cast<LanaiMachine*>(self)->ni(node).arrived_beside(packet);
+    };
+  }
   sink.transmitted = [](void* self, Peer node, std::uint32_t packet) {
     static_cast<LanaiMachine*>(self)->ni(node).transmitted(packet);
   };
@@ -58,6 +65,7 @@ LanaiMachine::LanaiMachine(hw::Platform platform, const EvenNodes& ranks, std::u
   };
   network_.attach(sink);
   if (nodes >= kManyNodes) look_ahead();
+  for (Peer node = 0; node < nodes; ++node) ni(node).begin_background(platform_.network);
 }
 
 NodeBusy LanaiMachine::busy(Rank rank) const {
@@ -67,6 +75,13 @@ NodeBusy LanaiMachine::busy(Rank rank) const {
 }
 
 Result<void> LanaiMachine::set_faults(const FaultPlan& plan) {
+  if (parts_.params.background.pattern != hw::BackgroundParams::kNone &&
+      (!plan.clauses.empty() || plan.loses())) {
+    return Error{
+        fmt::format("--faults: on {} the traffic of another job (--background) has nothing "
+                    "for packets that are lost; give one of the two",
+                    platform_.name)};
+  }
   Result<std::unique_ptr<WireFaults>> made = WireFaults::create(engine_, network_, *this, plan);
   if (!made.ok()) return made.error();
   faults_ = std::move(made.value());

@@ -35,6 +35,9 @@ class LanaiMachine final : public Machine, private FaultyWire {
   Result<void> set_faults(const FaultPlan& plan) override;
   std::string losses() const override;
   std::shared_ptr<Figures> count() override;
+  void all_ended() override {
+    for (Peer node = 0; node < nodes(); ++node) ni(node).end_background();
+  }
 
  private:
   struct OneRank {

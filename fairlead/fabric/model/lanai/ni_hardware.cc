@@ -15,11 +15,15 @@ using hw::kVisibleEvent;
 
 namespace {
 // What the processor and the DMA engine do, as traces name it: NiEvent's and DmaKind's.
-constexpr const char* kTurnNames[] = {"descriptor", "fetched",   "forward", "transmitted",
-                                      "received",   "delivered", "landed",  "corrupt",
-                                      "timer",      "start DMA", "copied",  "look"};
-constexpr const char* kDmaNames[] = {"fetch", "deliver", "completions", "answer", "free buffers",
-                                     "land",  "notify",  "status",      "rdma"};
+constexpr const char* kTurnNames[] = {"descriptor",       "fetched",          "forward",
+                                      "transmitted",      "received",         "delivered",
+                                      "landed",           "corrupt",          "timer",
+                                      "start DMA",        "copied",           "look",
+                                      "other job's post", "other job's data", "other job's packet",
+                                      "other job's copy"};
+constexpr const char* kDmaNames[] = {
+    "fetch",  "deliver", "completions", "answer",           "free buffers",    "land",
+    "notify", "status",  "rdma",        "other job's data", "other job's copy"};
 // What the header of a page transfer has beside a packet's: virtual address and counter.
 constexpr std::uint64_t kPageHeaderBytes = 12;
 }  // namespace
@@ -56,6 +60,12 @@ void NiHardware::on_work(void* self, hw::NiWork work) {
   } else if (work.kind == kCopied) {
     ni->charge(Step::dma_complete);
     ni->charge(Step::host_ring);
+  } else if (work.kind >= kOtherPosted) [[unlikely]] {
+    if (ni->has_doorbells()) {
+      ni->program_->turn(ni->program_context_, work);
+    } else {
+      ni->other_turn(work);
+    }
   } else {
     ni->program_->turn(ni->program_context_, work);
   }
@@ -241,6 +251,8 @@ std::uint64_t NiHardware::transfer_bytes(const DmaRequest& request) {
     case DmaKind::deliver:
       return sizeof(ClientHeader) / 2 + packet(request.id).header.client.size;
     case DmaKind::land:
+    case DmaKind::other_fetch:
+    case DmaKind::other_deliver:
       return packet(request.id).header.client.size;
     case DmaKind::rdma:
       return packet(request.id).header.client.size - packet(request.id).page_bytes;
@@ -292,6 +304,8 @@ void NiHardware::dma_done() {
   if (done.kind == DmaKind::fetch) {
     move_rdma(done);
     parts_.engine.at(seen, self(), kDmaEvent, &NiHardware::on_fetched, this, done.id);
+  } else if (done.kind >= DmaKind::other_fetch) [[unlikely]] {
+    other_copied(done, seen);
   } else if (done.kind == DmaKind::rdma) {
     move_rdma(done);
     parts_.engine.at(seen + parts_.params.host_visible, self(), kVisibleEvent,

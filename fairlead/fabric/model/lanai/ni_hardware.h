@@ -15,6 +15,7 @@
 #include "fairlead/base/step.h"
 #include "fairlead/base/trace.h"
 #include "fairlead/base/units.h"
+#include "fairlead/fabric/model/background_traffic.h"
 #include "fairlead/fabric/model/journeys.h"
 #include "fairlead/fabric/model/lanai/doorbells.h"
 #include "fairlead/fabric/model/lanai/lanai_parts.h"
@@ -46,6 +47,12 @@ enum NiEvent : std::uint32_t {
   kHardware,     // not the program's: the DMA engine wants to be started
   kCopied,       // nor this: a rank of several has its copy of a packet
   kLook,         // the time of look_at() has come
+  // None of the program's either: a packet of another job was posted, is in NI memory, came from
+  // the network, has been copied to the host.
+  kOtherPosted,
+  kOtherFetched,
+  kOtherReceived,
+  kOtherDelivered,
 };
 
 // Where the transfers to hosts end; their side (host_ni.h) implements it.
@@ -74,7 +81,8 @@ struct NiProgramCalls {
   void (*prepare)(const void* context, Peer peer, Ahead what) = [](const void*, Peer, Ahead) {};
   // Where the NI has doorbells (doorbells.h): the one that packet.operand names has been written;
   // no turn of the processor's. Such a program gets kLook in place of kDescriptor, and kHardware
-  // too, for which it calls start_dma(). nullptr: descriptors go to the program as they come.
+  // too, for which it calls start_dma(), and what is another job's, for other_turn(). nullptr:
+  // descriptors go to the program as they come.
   void (*rung)(void* context, PacketId packet, Ps at) = nullptr;
 };
 
@@ -231,6 +239,8 @@ class alignas(kCacheLine) NiHardware {
   bool read_word_now(std::uint32_t place, std::uint64_t address, std::uint32_t* word);
   // Starts the host DMA engine where it has something to do.
   void start_dma() { start_next(); }
+  // What is another job's (kOtherPosted, ..), in a turn of the program's.
+  void other_turn(hw::NiWork work);
 
   // An 8-byte word of NI memory that `rank` of this node set aside (paper section 4.3), or nullptr.
   std::uint64_t* find_word(Rank rank, std::uint32_t segment, std::uint64_t offset);
@@ -265,11 +275,23 @@ class alignas(kCacheLine) NiHardware {
   // The memory that the node's processors and DMA share; nullptr: one processor has it for itself.
   hw::HostMemory* memory() { return memory_.get(); }
 
+  // --- Traffic of another job (ni_hardware_background.cc), until end_background(). Begun before
+  // the first event, on all nodes or on none.
+  void begin_background(const hw::NetworkParams& network);
+  void end_background() {
+    if (other_job_ != nullptr) other_job_->traffic.end();
+  }
+
   // --- For the network.
   void arrived(PacketId id) {
     if (parts_.journeys != nullptr) [[unlikely]]
       parts_.journeys->mark(id, Stage::link, parts_.engine.now());
     processor_.submit({kReceived, id});
+  }
+  // As arrived(), where there is traffic of another job.
+  void arrived_beside(PacketId id) {
+    if (packet(id).place == kOtherJob) return processor_.submit({kOtherReceived, id});
+    arrived(id);
   }
   void arrived_corrupt(PacketId id) { processor_.submit({kCorrupt, id}); }
   void transmitted(PacketId id) {
@@ -299,7 +321,9 @@ class alignas(kCacheLine) NiHardware {
     land,
     notify,
     status,
-    rdma
+    rdma,
+    other_fetch,  // another job's
+    other_deliver
   };
   struct DmaRequest {
     DmaKind kind;
@@ -319,6 +343,20 @@ class alignas(kCacheLine) NiHardware {
     // For a host buffer, where the other ranks' transfers are not to wait.
     Ring<DmaRequest> held;
     RankMemory* memory = nullptr;  // nullptr: this process's own
+  };
+  // NiPacket::place of another job's packets; cookie: which of its messages it is of.
+  static constexpr std::uint8_t kOtherJob = kEveryPlace - 1;
+  // Another job's process: messages under way, of each of which one packet is.
+  struct OtherJob {
+    OtherJob(const hw::BackgroundParams& params, const hw::NetworkParams& network, Peer self)
+        : traffic(params, network, self) {}
+    struct Message {
+      Peer to = 0;
+      std::uint32_t left = 0;  // bytes that no packet has taken
+      bool under_way = false;  // a packet of it is
+    };
+    BackgroundTraffic traffic;
+    std::vector<Message> messages;
   };
   // A packet of which every rank here gets a copy.
   struct Spread {
@@ -358,6 +396,11 @@ class alignas(kCacheLine) NiHardware {
   void report_all();
   void request_batch(std::uint32_t place);
   bool may_start() const;
+  static void on_other_message(void* self, std::uint64_t message, std::uint64_t);
+  void post_other(std::uint32_t message);
+  void send_other(PacketId id);
+  void other_acknowledged(PacketId id);
+  void other_copied(const DmaRequest& done, Ps seen);
   void hold_back();
   void take_back(Side& side);
   void start_next();
@@ -411,6 +454,8 @@ class alignas(kCacheLine) NiHardware {
   std::unique_ptr<ViTable> vi_table_;     // the same
   LocalMemory own_memory_;                // of ranks that are fibers
   Ps look_at_ = kNever;
+
+  std::unique_ptr<OtherJob> other_job_;  // where there is traffic of one
 
   // What the node's further ranks see.
   std::unique_ptr<Side[]> more_sides_;
