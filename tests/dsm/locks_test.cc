@@ -38,10 +38,10 @@ struct Ranks {
 constexpr std::size_t kPageWords = kPageBytes / sizeof(std::uint64_t);
 
 Result<run::RunReport> run_locks(const std::string& world, const char* protocol,
-                                 const std::function<void(Ranks&)>& body) {
+                                 const std::function<void(Ranks&)>& body, std::size_t pages = 64) {
   return run::run_world(options_of(world, kRanks), [&](run::Context& context) {
     dsm::Options options;
-    options.heap_bytes = 64 * kPageBytes;
+    options.heap_bytes = pages * kPageBytes;
     options.protocol = dsm::protocol_of(protocol).value();
     options.engine = dsm::EngineKind::checked;
     Result<Dsm*> started = Dsm::start(context, options);
@@ -57,8 +57,8 @@ Result<run::RunReport> run_locks(const std::string& world, const char* protocol,
 }
 
 void expect_good(const std::string& world, const char* protocol,
-                 const std::function<void(Ranks&)>& body) {
-  const Result<run::RunReport> report = run_locks(world, protocol, body);
+                 const std::function<void(Ranks&)>& body, std::size_t pages = 64) {
+  const Result<run::RunReport> report = run_locks(world, protocol, body, pages);
   ASSERT_TRUE(report.ok()) << report.error().text;
   EXPECT_EQ(report.value().exit_code, 0) << protocol << ": " << report.value().failure;
 }
@@ -111,26 +111,61 @@ TEST_P(DsmLocks, BringWhatCameByOtherLocksBefore) {
   }
 }
 
-// More notices between two barriers than a board has room for: the rest is asked for by messages.
-TEST(DsmLockRecords, GoOnWhereABoardIsFull) {
+// More notices between two barriers than a board has room for: it begins anew, several times.
+TEST(DsmLockRecords, GoOnWhereABoardBeginsAnew) {
   for (const char* const world : {"loop", "generic-hca"}) {
     expect_good(world, "newgen-full", [](Ranks& ranks) {
-      constexpr std::uint64_t kTurns = dsm::RecordBoard::kRecordsMax / 4 / 2 + 10;
+      constexpr std::uint64_t kTurns = dsm::RecordBoard::kRecordsMax / 4 / 2 * 5 / 2;
       for (int barrier = 0; barrier < 2; ++barrier) {
-        for (std::uint64_t turn = 0; turn < kTurns && ranks.dsm.self() < 2; ++turn) {
+        // Ranks 2 and 3 read a board seldom: in another generation each time.
+        const std::uint64_t turns = ranks.dsm.self() < 2 ? kTurns : 3;
+        std::uint64_t most = 0;
+        for (std::uint64_t turn = 0; turn < turns; ++turn) {
           const dsm::LockGuard guard(ranks.dsm, 5);
           for (std::size_t page = 0; page < 4; ++page) {
             const std::size_t word = page * kPageWords;
             ranks.words.set(word, ranks.words.get(word) + 1);
           }
+          const std::uint64_t count = ranks.words.get(0);
+          if (count <= most) ranks.context.abort_job(1, "an older value");
+          most = count;
         }
         ranks.dsm.barrier();
         for (std::size_t page = 0; page < 4; ++page) {
-          ranks.expect(page * kPageWords, 2 * kTurns * static_cast<std::uint64_t>(barrier + 1));
+          ranks.expect(page * kPageWords,
+                       (2 * kTurns + 6) * static_cast<std::uint64_t>(barrier + 1));
         }
         ranks.dsm.barrier();
       }
     });
+  }
+}
+
+// More pages written than a board begins anew with: what there is is asked for by messages.
+TEST(DsmLockRecords, GoOnWhereABoardIsFull) {
+  for (const char* const world : {"loop", "generic-hca"}) {
+    expect_good(
+        world, "newgen-full",
+        [](Ranks& ranks) {
+          constexpr std::size_t kPages = dsm::RecordBoard::kRecordsMax / 2 + 100;
+          const auto many = Shared<std::uint64_t>::allocate(ranks.dsm, kPages * kPageWords);
+          for (std::uint64_t turn = 1; turn <= 2; ++turn) {
+            if (ranks.dsm.self() < 2) {
+              const dsm::LockGuard guard(ranks.dsm, 5);
+              const std::uint64_t sum = ranks.words.get(0) + 1;
+              ranks.words.set(0, sum);
+              for (std::size_t page = 0; page < kPages; ++page) {
+                const std::uint64_t before = many.get(page * kPageWords);
+                if (before != sum - 1)
+                  ranks.context.abort_job(1, fmt::format("page {}: {}", page, before));
+                many.set(page * kPageWords, sum);
+              }
+            }
+          }
+          ranks.dsm.barrier();
+          ranks.expect(0, 4);
+        },
+        2 * dsm::RecordBoard::kRecordsMax);
   }
 }
 

@@ -275,7 +275,9 @@ class Core {
   // As the one below, of a queued lock.
   std::optional<Rank> follows_before_barrier(std::uint32_t lock) const;
   void read_board(Rank from);
-  void read_records(Rank from, RecordBoard::Head head, std::span<const Notice> few);
+  void read_records(Rank from, RecordBoard::Head head, std::span<const Notice> few, bool put);
+  void get_from_board(Rank from, std::size_t offset, void* to, std::size_t bytes);
+  void show_records(std::span<const Notice> added);
   void records_asked(const Message& message);
   // --- Conditions and ranges (conditions.cc).
   void condition_waiter(const Message& message);
@@ -378,7 +380,11 @@ class Core {
   std::vector<Rank> stamped_;                       // homes that get some
   std::vector<std::uint32_t> unacknowledged_;       // by home: async diffs
   std::optional<RecordBoard> board_;  // of the same notices as log_; none where locks are messages
-  std::vector<std::uint32_t> records_read_;  // by rank: of its board, since the last barrier
+  struct RecordsRead {
+    std::uint32_t generation = 0;
+    std::uint32_t count = 0;
+  };
+  std::vector<RecordsRead> records_read_;  // by rank: of its board, since the last barrier
   // By page: who alone wrote it between the last two barriers, + 1; homes that moved, + 1.
   std::optional<Sparse<std::uint32_t>> lone_writer_;
   std::optional<Sparse<std::uint32_t>> moved_to_;

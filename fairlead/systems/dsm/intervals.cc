@@ -62,7 +62,7 @@ void Core::close_interval() {
   time_[self_] = seq;
   if (watch_ != nullptr) watch_->end_interval(apart_ ? watch_->clock() : time_);
   const std::span<const Notice> added = log_.add(std::span(mine_).subspan(before));
-  if (queued_) board_->add(added);
+  if (queued_) show_records(added);
   ++counts_.intervals;
 }
 

@@ -29,29 +29,38 @@ struct QueueWord {
 // At who is in the queue: who waits behind it; 0: nobody yet.
 struct FollowerWord {
   Rank rank;
-  bool takes;           // a few new records are put into its memory with the lock
-  std::uint32_t read;   // records that it has read of the board of the rank before it
-  std::uint32_t epoch;  // its own board's (record_board.h), kEpochs of them in turn
+  bool takes;                // a few new records are put into its memory with the lock
+  std::uint32_t generation;  // of the board of the rank before it, as it was read last
+  std::uint32_t read;        // records that it has read of that
+  std::uint32_t epoch;       // its own board's (record_board.h), kEpochs of them in turn
 
-  static constexpr std::uint32_t kEpochs = 1 << 16;
+  // No rank is further from another than one barrier.
+  static constexpr std::uint32_t kEpochs = 1 << 4;
 
   static constexpr std::optional<FollowerWord> of(std::uint64_t word, std::uint32_t ranks) {
-    const std::uint64_t number = word & 0xffff'ffff;
-    const auto rest = static_cast<std::uint32_t>(word >> 32);
+    const auto number = static_cast<std::uint32_t>(word) & kRankMost;
     if (number == 0 || number > ranks) return std::nullopt;
-    return FollowerWord{static_cast<Rank>(number - 1), (rest & kTakes) != 0,
-                        rest >> kEpochBits & kReadMost, rest % kEpochs};
+    const auto rest = static_cast<std::uint32_t>(word >> kRankBits) & kReadAndEpochMost;
+    return FollowerWord{static_cast<Rank>(number - 1), (word >> kTakesAt & 1) != 0,
+                        static_cast<std::uint32_t>(word >> kGenerationAt), rest >> kEpochBits,
+                        rest % kEpochs};
   }
   constexpr std::uint64_t word() const {
-    const std::uint32_t rest = (takes ? kTakes : 0) | read << kEpochBits | epoch % kEpochs;
-    return std::uint64_t{rest} << 32 | (std::uint64_t{rank} + 1);
+    const std::uint32_t rest = read << kEpochBits | epoch % kEpochs;
+    return std::uint64_t{generation} << kGenerationAt | std::uint64_t{takes} << kTakesAt |
+           std::uint64_t{rest} << kRankBits | (std::uint64_t{rank} + 1);
   }
 
  private:
-  static constexpr std::uint32_t kEpochBits = 16;
-  static constexpr std::uint32_t kReadMost = (1 << 15) - 1;
-  static constexpr std::uint32_t kTakes = std::uint32_t{1} << 31;
-  static_assert(RecordBoard::kRecordsMax <= kReadMost);
+  static constexpr std::uint32_t kRankBits = 24;  // a rank and one
+  static constexpr std::uint32_t kRankMost = (1 << kRankBits) - 1;
+  static constexpr std::uint32_t kEpochBits = 4;
+  static constexpr std::uint32_t kReadBits = 14;
+  static constexpr std::uint32_t kReadAndEpochMost = (1 << (kReadBits + kEpochBits)) - 1;
+  static constexpr std::uint32_t kTakesAt = kRankBits + kEpochBits + kReadBits;
+  static constexpr std::uint32_t kGenerationAt = kTakesAt + 1;
+  static_assert(RecordBoard::kRecordsMax < 1 << kReadBits);
+  static_assert(RecordBoard::kGenerations <= 1 << (64 - kGenerationAt));
 };
 
 // Whether records that others wrote may be so.

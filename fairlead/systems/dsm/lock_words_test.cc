@@ -25,15 +25,16 @@ TEST(LockWords, OfAQueueSayWhoIsLastAndWhetherTheLockIsFree) {
 
 TEST(LockWords, OfAFollowerSayWhatItHasRead) {
   for (const bool takes : {false, true}) {
-    const std::uint64_t word = FollowerWord{3, takes, 8192, 65535}.word();
+    const std::uint64_t word = FollowerWord{3, takes, (1 << 21) - 1, 8192, 15}.word();
     const auto read = FollowerWord::of(word, kRanks);
     ASSERT_TRUE(read);
     EXPECT_EQ(read->rank, 3u);
     EXPECT_EQ(read->takes, takes);
+    EXPECT_EQ(read->generation, (1u << 21) - 1);
     EXPECT_EQ(read->read, 8192u);
-    EXPECT_EQ(read->epoch, 65535u);
+    EXPECT_EQ(read->epoch, 15u);
     // Expect: epochs beyond begin anew and change nothing else.
-    EXPECT_EQ((FollowerWord{3, takes, 5, 65537}.word()), (FollowerWord{3, takes, 5, 1}.word()));
+    EXPECT_EQ((FollowerWord{3, takes, 7, 5, 17}.word()), (FollowerWord{3, takes, 7, 5, 1}.word()));
   }
 }
 

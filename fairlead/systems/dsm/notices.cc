@@ -40,6 +40,12 @@ std::vector<Notice> NoticeLog::newer_than(std::span<const std::uint32_t> time) c
   return newer;
 }
 
+std::span<const Notice> NoticeLog::newest() {
+  most_ = 0;
+  keep_newest(notices_, most_);
+  return notices_;
+}
+
 void NoticeLog::drop_covered(std::span<const std::uint32_t> time) {
   std::erase_if(notices_,
                 [time](const Notice& notice) { return notice.seq <= time[notice.writer]; });

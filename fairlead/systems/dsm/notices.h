@@ -39,6 +39,8 @@ class NoticeLog {
   std::span<const Notice> add(std::span<const Notice> notices);
   // What a rank that knows `time` has not heard of.
   std::vector<Notice> newer_than(std::span<const std::uint32_t> time) const;
+  // The newest of each page and writer, until the next call: they say all. Others are forgotten.
+  std::span<const Notice> newest();
   // Forgets those that every rank has heard of.
   void drop_covered(std::span<const std::uint32_t> time);
   // The newest interval of each rank in it, dropped ones included.

@@ -60,6 +60,18 @@ TEST(Notices, AreAsManyAsPagesAndWritersNotAsIntervals) {
   EXPECT_TRUE(log.newer_than(VectorTime{kIntervals, 5}).empty());
 }
 
+TEST(Notices, TheNewestOfEachPageAndWriterAreAllThereIs) {
+  NoticeLog log(2);
+  log.add(std::vector<Notice>{{1, 0, 1}, {2, 0, 1}});
+  log.add(std::vector<Notice>{{1, 0, 2}});
+  log.add(std::vector<Notice>{{1, 1, 7}});
+  const std::span<const Notice> newest = log.newest();
+  EXPECT_EQ((std::vector<Notice>(newest.begin(), newest.end())),
+            (std::vector<Notice>{{1, 0, 2}, {1, 1, 7}, {2, 0, 1}}));
+  EXPECT_EQ(log.size(), 3u);
+  EXPECT_EQ(log.time(), (VectorTime{2, 7}));
+}
+
 TEST(Notices, DroppedOnesLeaveTheirTime) {
   NoticeLog log(2);
   log.add(std::vector<Notice>{{1, 0, 1}, {2, 1, 1}, {3, 1, 2}});

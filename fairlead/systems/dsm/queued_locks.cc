@@ -83,13 +83,14 @@ void Core::acquire_queued(std::uint32_t lock) {
   }
   // Where puts are the network's copies, the lock would have to wait for the records to be there.
   const bool takes = (port_.caps(queue->last).flags & (lci::kMappable | lci::kRemoteCopy)) == 0;
-  const FollowerWord follower{self_, takes, records_read_[queue->last], board_->head().epoch};
+  const RecordsRead read = records_read_[queue->last];
+  const FollowerWord follower{self_, takes, read.generation, read.count, board_->head().epoch};
   put_lock_word(queue->last, follower_word(lock), follower.word());
   await_word(handed, lci::Cmp::ne, 0, {kALock, "lock", lock, queue->last});
   const auto head = RecordBoard::Head::of(handed.load(std::memory_order_acquire));
   std::array<Notice, kFewRecords> few;
   std::memcpy(few.data(), lock_words_ + handed_records(), sizeof few);
-  read_records(queue->last, head, std::span(few).first(takes ? kFewRecords : 0));
+  read_records(queue->last, head, std::span(few).first(takes ? kFewRecords : 0), true);
 }
 
 // The head and what may be new behind it at once, where the network keeps reads in order: what a
@@ -97,9 +98,9 @@ void Core::acquire_queued(std::uint32_t lock) {
 void Core::read_board(Rank from) {
   std::uint64_t head = 0;
   std::array<Notice, kFewRecords> few;
-  const std::uint32_t read = records_read_[from];
+  const RecordsRead read = records_read_[from];
   const std::uint32_t ahead =
-      reads_in_order(from) ? std::min(kFewRecords, RecordBoard::kRecordsMax - read) : 0;
+      reads_in_order(from) ? std::min(kFewRecords, RecordBoard::kRecordsMax - read.count) : 0;
   const Awaited records = records_of(from);
   const auto read_from = [&](std::size_t offset, void* to, std::size_t bytes) {
     begin(
@@ -110,45 +111,72 @@ void Core::read_board(Rank from) {
     ++fetches_asked_;
   };
   read_from(0, &head, sizeof head);
-  if (ahead != 0) read_from(RecordBoard::offset_of(read), few.data(), ahead * sizeof(Notice));
+  if (ahead != 0) {
+    read_from(RecordBoard::offset_of(read.generation, read.count), few.data(),
+              ahead * sizeof(Notice));
+  }
   await(fetched_, fetches_asked_, records);
-  read_records(from, RecordBoard::Head::of(head), std::span(few).first(ahead));
+  read_records(from, RecordBoard::Head::of(head), std::span(few).first(ahead), false);
 }
 
 // Into heard_, those that are new here, of which `few` may be all: the first that this rank has not
-// read. A rank that has not left the barrier yet that this one left has nothing new: the barrier
-// told of all it had.
-void Core::read_records(Rank from, RecordBoard::Head head, std::span<const Notice> few) {
+// read; `put`: their rank put them here. A rank that has not left the barrier yet that this one
+// left has nothing new: the barrier told of all it had.
+void Core::read_records(Rank from, RecordBoard::Head head, std::span<const Notice> few, bool put) {
   if (head.epoch != board_->head().epoch || mutated(Mutant::records_unread)) return;
-  if (head.full) {
-    recorded_ = false;
-    wire_.send(from, Kind::record_ask, 0, log_.time());
-    return serve([this] { return recorded_; }, records_of(from));
-  }
-  std::uint32_t& read = records_read_[from];
-  if (head.count < read || head.count > RecordBoard::kRecordsMax) {
-    fail(fmt::format("rank {} has {} records, after {}", from, head.count, read));
-  }
-  if (head.count == read) return;
-  const std::uint32_t count = head.count - read;
-  if (count <= few.size()) {
-    heard_.assign(few.begin(), few.begin() + count);
-  } else {
-    // What the head tells of was there before it.
+  for (;;) {
+    if (head.full) {
+      recorded_ = false;
+      wire_.send(from, Kind::record_ask, 0, log_.time());
+      return serve([this] { return recorded_; }, records_of(from));
+    }
+    RecordsRead& read = records_read_[from];
+    const bool is_same = head.generation == read.generation;
+    const std::uint32_t first = is_same ? read.count : 0;
+    if (head.generation < read.generation || head.count < first ||
+        head.count > RecordBoard::kRecordsMax) {
+      fail(fmt::format("rank {} has {} records of generation {}, after {} of {}", from, head.count,
+                       head.generation, read.count, read.generation));
+    }
+    read = {head.generation, head.count};
+    const std::uint32_t count = head.count - first;
+    const bool are_here = count == 0 || (is_same && count <= few.size());
+    if (are_here) {
+      heard_.assign(few.begin(), few.begin() + count);
+    } else {
+      // What the head tells of was there before it.
+      std::atomic_thread_fence(std::memory_order_acquire);
+      heard_.resize(count);
+      get_from_board(from, RecordBoard::offset_of(head.generation, first), heard_.data(),
+                     heard_.size() * sizeof(Notice));
+    }
+    if (count == 0 || head.generation == 0 || (are_here && put)) break;
     std::atomic_thread_fence(std::memory_order_acquire);
-    heard_.resize(count);
-    begin(
-        [&] {
-          return port_.get({from, kRecords, RecordBoard::offset_of(read)}, heard_.data(),
-                           heard_.size() * sizeof(Notice), &fetched_, lci::kNoFlags);
-        },
-        records_of(from));
-    await(fetched_, ++fetches_asked_, records_of(from));
+    std::uint64_t again = 0;
+    get_from_board(from, 0, &again, sizeof again);
+    const auto now = RecordBoard::Head::of(again);
+    if (now.generation == head.generation) break;
+    // What was read may be torn, and is all in the newer generation.
+    head = now;
   }
-  read = head.count;
   if (!can_be(heard_, pages_, size_)) fail(fmt::format("rank {} has records that cannot be", from));
   std::erase_if(heard_,
                 [this](const Notice& notice) { return notice.seq <= log_.time()[notice.writer]; });
+}
+
+void Core::get_from_board(Rank from, std::size_t offset, void* to, std::size_t bytes) {
+  const Awaited records = records_of(from);
+  begin(
+      [&] {
+        return port_.get({from, kRecords, offset}, to, bytes, &fetched_, lci::kNoFlags);
+      },
+      records);
+  await(fetched_, ++fetches_asked_, records);
+}
+
+// `added`: to log_, by an interval of this rank or by a lock.
+void Core::show_records(std::span<const Notice> added) {
+  if (!board_->add(added)) board_->begin_generation(log_.newest());
 }
 
 void Core::release_queued(std::uint32_t lock) {
@@ -183,11 +211,12 @@ std::optional<Rank> Core::follows_before_barrier(std::uint32_t lock) const {
 // The records first, where they are few.
 void Core::hand_over(std::uint32_t lock, const FollowerWord& next) {
   const RecordBoard::Head head = board_->head();
-  if (next.read > head.count) {
-    fail(fmt::format("lock {}: rank {} has read {} of {} records", lock, next.rank, next.read,
-                     head.count));
+  const bool is_same = next.generation == head.generation;
+  if (next.generation > head.generation || (is_same && next.read > head.count)) {
+    fail(fmt::format("lock {}: rank {} has read {} records of generation {}, of {} of {}", lock,
+                     next.rank, next.read, next.generation, head.count, head.generation));
   }
-  const std::uint32_t count = head.count - next.read;
+  const std::uint32_t count = is_same ? head.count - next.read : 0;
   const bool puts = next.takes && !head.full && count != 0 && count <= kFewRecords;
   if (puts) {
     const lci::PutPiece records{handed_records() * sizeof(std::uint64_t),
@@ -203,7 +232,7 @@ void Core::hand_over(std::uint32_t lock, const FollowerWord& next) {
   put_lock_word(next.rank, handed_word(lock), head.word(), puts ? lci::kAfter : lci::kNoFlags);
 }
 
-// A rank's board is full.
+// This rank's board is full.
 void Core::records_asked(const Message& message) {
   if (message.body.size() != size_) refuse(message);
   std::vector<std::uint32_t> body;

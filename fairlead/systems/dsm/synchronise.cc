@@ -69,7 +69,7 @@ std::uint64_t Core::barrier(std::uint64_t id, const char* call, std::uint64_t wo
   relay_.drop_covered(time_);
   if (queued_) {
     board_->begin_epoch();
-    std::fill(records_read_.begin(), records_read_.end(), 0u);
+    std::fill(records_read_.begin(), records_read_.end(), RecordsRead{});
   }
   if (migrate_) move_homes();
   return agreed;
@@ -299,7 +299,7 @@ VectorTime Core::take_grant(Ps asked) {
   end_reads();
   if (apart_) watch_->acquired(granted_clock_);
   const std::span<const Notice> added = apply(heard_);
-  if (queued_) board_->add(added);
+  if (queued_) show_records(added);
   return granted_time_;
 }
 
