@@ -1,8 +1,8 @@
-// What goes on while its rank computes: fetch-and-add, put and a forwarded broadcast towards rank
-// 1, which computes in stretches of 20 ms on processor 1, as rank 0 sees them; all else shares
-// processor 0. By NI engines (nirx) and by the hosts (hrx), side by side over UDP.
-// Prints a table and JSON lines; --ops N operations of each kind (default 500), --faults PLAN on
-// the wire.
+// What goes on while its rank computes: fetch-and-add, put, a put to all, a query of all and a
+// forwarded broadcast towards rank 1, which computes in stretches of 20 ms on processor 1, as rank
+// 0 sees them; all else shares processor 0. By NI engines (nirx) and by the hosts (hrx), side by
+// side over UDP. Prints a table and JSON lines; --ops N operations of each kind (default 500),
+// --faults PLAN on the wire.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ void print(const std::string& lci, const char* what, std::vector<double> us) {
   std::sort(us.begin(), us.end());
   const double p50 = us[us.size() / 2];
   const double p99 = us[us.size() * 99 / 100];
-  fmt::print("{:6} {:22} {:10.1f} {:10.1f}\n", lci, what, p50, p99);
+  fmt::print("{:6} {:24} {:10.1f} {:10.1f}\n", lci, what, p50, p99);
   fmt::print(
       "{{\"figure\":\"{} while its rank computes\",\"lci\":\"{}\",\"ops\":{},"
       "\"p50_us\":{:.2f},\"p99_us\":{:.2f}}}\n",
@@ -101,6 +101,25 @@ void ask(Port& port, Counts& counts, const std::string& lci, int ops) {
           (void)port.put({kComputes}, 7, {&piece, 1}, nullptr, kNoCounter, kNoFlags);
           (void)port.fence({kComputes}, &fenced);
           (void)port.wait({.counter = &fenced, .at = i + 1});
+        }));
+  Counter all_fenced;
+  print(lci, "put 64 B to all + fence", measure(port, ops, [&](std::uint64_t i) {
+          const PutPiece piece{0, data, sizeof data};
+          (void)port.put({0, true}, 7, {&piece, 1}, nullptr, kNoCounter, kNoFlags);
+          (void)port.fence({0, true}, &all_fenced);
+          (void)port.wait({.counter = &all_fenced, .at = i + 1});
+        }));
+  Counter answered;
+  bool all = false;
+  print(lci, "query of all, storing", measure(port, ops, [&](std::uint64_t i) {
+          Query query;
+          query.segment = 7;
+          query.stores = true;
+          query.store_segment = 7;
+          query.store_offset = 64;
+          query.store_value = i;
+          (void)port.query(query, &all, &answered);
+          (void)port.wait({.counter = &answered, .at = i + 1});
         }));
   print(lci, "forwarded broadcast", measure(port, ops, [&](std::uint64_t i) {
           (void)port.send_small({0, true}, kBroadcast, Lane::request, Words{}, {}, kNoFlags);
@@ -141,7 +160,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--ops") == 0) ops = std::atoi(argv[i + 1]);
     if (std::strcmp(argv[i], "--faults") == 0) faults = argv[i + 1];
   }
-  fmt::print("{:6} {:22} {:>10} {:>10}\n", "lci", "operation", "p50 us", "p99 us");
+  fmt::print("{:6} {:24} {:>10} {:>10}\n", "lci", "operation", "p50 us", "p99 us");
   for (const std::string lci : {"nirx", "hrx"}) {
     run::WorldOptions options;
     options.ranks = kRanks;

@@ -15,9 +15,10 @@ enum InternalChan : Chan {
   kQueryChan,      // conditions that are to hold on every member of a group
   kGroupChan,
   kGroupAckChan,
-  kKeyAskChan,   // for a key to memory that the fabric copies from and to
-  kKeyChan,      // such a key
-  kKeyGoneChan,  // it is worth nothing any more
+  kKeyAskChan,     // for a key to memory that the fabric copies from and to
+  kKeyChan,        // such a key
+  kKeyGoneChan,    // it is worth nothing any more
+  kGroupNameChan,  // a host's groups, told to the interface that answers its queries
 };
 
 // What lci itself puts before a client's bytes, at most: a port's mtu is its fabric's less this.

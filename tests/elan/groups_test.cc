@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "fairlead/base/counters.h"
 #include "fairlead/systems/elan/elan.h"
 #include "tests/port/port_worlds.h"
 
@@ -151,6 +152,32 @@ TEST_P(ElanGroups, meet_broadcast_and_reduce) {
         good &= PORT_TEST_CHECK(std::strcmp(last + 10 * vp, "all well") == 0, port, vp);
       }
     }
+    elan_fini();
+    return good;
+  });
+}
+
+// Where NI engines answer queries, who waits in a hardware barrier neither sends nor takes a
+// packet.
+TEST(ElanOnEngines, wait_in_hgsync_without_packets) {
+  run_ranks("nirx", kRanks, [](run::Context& rank) {
+    const PortCounters& counts = rank.port().counters();
+    ELAN_BASE* const base = elan_baseInit(0);
+    elan_gsync(base->allGroup);
+    elan_hgsync(base->allGroup);
+    const std::uint64_t sent = counts.packets_sent;
+    const std::uint64_t received = counts.packets_received;
+    for (int i = 0; i < 20; ++i) elan_hgsync(base->allGroup);
+    bool good = true;
+    if (base->state->vp != 0) {
+      good &= PORT_TEST_CHECK(counts.packets_sent == sent, rank.port(), counts.packets_sent - sent);
+      good &= PORT_TEST_CHECK(counts.packets_received == received, rank.port(),
+                              counts.packets_received - received);
+    } else {
+      // Expect: a question and an answer each, at least
+      good &= PORT_TEST_CHECK(counts.packets_sent >= sent + 20, rank.port(), sent);
+    }
+    elan_gsync(base->allGroup);
     elan_fini();
     return good;
   });

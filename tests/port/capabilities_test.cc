@@ -15,7 +15,8 @@ std::uint64_t expected(const std::string& world) {
   constexpr std::uint64_t kMapped = kHwAtomic | kHwFetchAdd | kHwPut;
   if (world == "shm" || world == "loop") return kMapped | kInterrupt;
   if (world == "nirx")
-    return kHwRdma | kHwAtomic | kHwMulticast | kHwFetchAdd | kHwPut | kInterrupt | kOrderedGet;
+    return kHwRdma | kHwAtomic | kHwMulticast | kHwFetchAdd | kHwPut | kHwQuery | kInterrupt |
+           kOrderedGet;
   // An access's first key is asked for by a packet.
   if (has(world, "generic-hca")) return kHwPut | kOrderedGet;
   // Whatever moves, a processor moves; short gets are packets there and long ones are not, and the

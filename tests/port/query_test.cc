@@ -3,6 +3,7 @@
 #include <atomic>
 #include <vector>
 
+#include "fairlead/base/wait_ladder.h"
 #include "tests/port/port_worlds.h"
 
 namespace fairlead::port_test {
@@ -184,6 +185,57 @@ TEST_P(Queries, let_a_member_wait_for_all_others) {
       good &= PORT_TEST_CHECK(value(words[1]) == round, port, round);
     }
     return PORT_TEST_CHECK(meeting.meet(), port, 1) && good;
+  });
+}
+
+// Members that make no call for a second, and say by a word when it is over.
+TEST_P(Queries, are_answered_while_members_compute_where_the_network_does_it) {
+  run_ranks(GetParam(), 3, [](run::Context& rank) {
+    lci::Port& port = rank.port();
+    if ((port.caps(port.self()).flags & lci::kHwQuery) == 0) return true;
+    constexpr std::uint64_t kRounds = 20;
+    constexpr std::uint16_t kGroup = 3;
+    constexpr lci::Dest kAll{kGroup, true};
+    const Ps second = seconds(1);
+    auto* const words = static_cast<std::uint64_t*>(port.allocate(kWords, 64, lci::Place::host));
+    Meeting meeting(port);
+    bool good = PORT_TEST_CHECK(meeting.meet(), port, 0);
+    // Its first member computes.
+    const Rank members[] = {2, 0, 1};
+    good &= PORT_TEST_CHECK(port.group(kGroup, members) == Post::done, port, 1);
+    good &= PORT_TEST_CHECK(meeting.meet(), port, 2);
+    const Ps begin = port.now();
+    if (port.self() != 1) {
+      if (modelled(GetParam())) {
+        port.charge({.ops = 100'000'000});
+        (void)port.poll();  // that time has passed for all then
+      } else {
+        while (port.now() - begin < second) cpu_pause();
+      }
+      // What came meanwhile is all that came.
+      good &= PORT_TEST_CHECK(value(words[1]) == kRounds, port, value(words[1]));
+      good &= PORT_TEST_CHECK(value(words[2]) == kRounds, port, value(words[2]));
+      set(words[0], 1);
+    } else {
+      for (std::uint64_t round = 1; round <= kRounds && good; ++round) {
+        // Expect: they have it, say so, and still compute
+        const lci::PutPiece piece{8, &round, sizeof round};
+        Counter fenced;
+        good &= PORT_TEST_CHECK(port.put(kAll, kWords, {&piece, 1}, nullptr, lci::kNoCounter,
+                                         lci::kNoFlags) != Post::invalid,
+                                port, round);
+        (void)port.fence(kAll, &fenced);
+        good &= PORT_TEST_CHECK(
+            port.wait({.counter = &fenced, .at = 1, .what = "the fence"}) == Post::done, port, 3);
+        set(words[1], round);
+        const lci::Query came = query_of(kGroup, 1, lci::Cmp::eq, round);
+        good &= PORT_TEST_CHECK(ask(port, storing(came, 2, round)) == Told::yes, port, round);
+        const lci::Query computes = query_of(kGroup, 0, lci::Cmp::eq, 0);
+        good &= PORT_TEST_CHECK(ask(port, computes) == Told::yes, port, round);
+      }
+      good &= PORT_TEST_CHECK(port.now() - begin < second, port, (port.now() - begin).count);
+    }
+    return PORT_TEST_CHECK(meeting.meet(), port, 4) && good;
   });
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/base/counters.h"
 #include "fairlead/lci/network_reduction.h"
 #include "fairlead/systems/shmem/shmem.h"
 #include "tests/port/port_worlds.h"
@@ -220,6 +221,26 @@ TEST_P(ShmemCollectives, of_active_sets) {
       for (int i = 0; i < 4; ++i) ints[i] = me + i;
       shmem_int_max_to_all(ints, ints, 4, 0, 1, 3, ints, sync);
       good &= PORT_TEST_CHECK(ints[0] == 4 && ints[3] == 7, port, ints[3]);
+    }
+    shmem_finalize();
+    return good;
+  });
+}
+
+// As Elanlib's hgsync, which it is.
+TEST(ShmemOnEngines, wait_in_a_barrier_without_packets) {
+  run_ranks("nirx", kRanks, [](run::Context& rank) {
+    const PortCounters& counts = rank.port().counters();
+    shmem_init();
+    shmem_sync_all();
+    const std::uint64_t sent = counts.packets_sent;
+    const std::uint64_t received = counts.packets_received;
+    for (int i = 0; i < 20; ++i) shmem_sync_all();
+    bool good = true;
+    if (shmem_my_pe() != 0) {
+      good &= PORT_TEST_CHECK(counts.packets_sent == sent, rank.port(), counts.packets_sent - sent);
+      good &= PORT_TEST_CHECK(counts.packets_received == received, rank.port(),
+                              counts.packets_received - received);
     }
     shmem_finalize();
     return good;

@@ -112,6 +112,10 @@ class EngineHardware {
   std::uint32_t place_of(Rank rank) const { return options_.nodes.place_of(rank); }
   // The part of the rank's region that lci uses.
   std::span<std::byte> region(Rank rank) const { return queue_area(job_, rank).rest(); }
+  // The rank's words of the NI, those that it has not set aside included.
+  std::span<std::byte> words(Rank rank) const {
+    return std::as_writable_bytes(std::span(queue_area(job_, rank).queues().words));
+  }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -141,6 +142,8 @@ class EngineHostNi {
   // --- Words of the NI.
   [[nodiscard]] bool add_ni_words(std::uint32_t segment, std::uint32_t count);
   std::uint64_t* ni_word(std::uint32_t segment, std::uint64_t offset);
+  // All that there may be.
+  std::span<std::byte> words() const { return std::as_writable_bytes(std::span(queues_.words)); }
 
  private:
   static constexpr PacketId kSlots = kSendBuffers + kReceiveSlots;

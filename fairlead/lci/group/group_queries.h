@@ -1,26 +1,28 @@
-// Port::query() by packets between the members' hosts: the software default of every Port.
-//
-// The first member of a group puts its queries in order: each is asked of it and runs alone. A
-// query is a sweep over a binomial tree, down and up again, in which every member checks the
-// condition; where it held on all, a second sweep checks again. What held both times on each member
-// held on all at once when the first sweep had ended, unless it ceased and came back on some member
-// between its two looks, which nobody sees. Then a third sweep stores, so that who asked hears of
-// it when every member has the value. Sweeps travel on Lane::control.
+// Port::query() on a rank's host: the software default of every Port. What the members of a group
+// do is query_sweeps.h; it runs here, by packets between hosts on Lane::control, or on the rank's
+// network interface, where that does so (TellBelow). The host then asks, hears the answers,
+// tells its interface of its groups, and looks at what only hosts reach.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
-#include "fairlead/base/ring.h"
 #include "fairlead/lci/backlog.h"
 #include "fairlead/lci/group/group_table.h"
 #include "fairlead/lci/group/query_packet.h"
+#include "fairlead/lci/group/query_sweeps.h"
 #include "fairlead/lci/memory/memory_server.h"
 #include "fairlead/lci/port.h"
 
 namespace fairlead::lci {
+
+// Sends a packet of the port's rank to its own interface, which takes this member's part in
+// queries: done, or again_* as send_small() says. `data`: at most a packet's.
+using TellBelow = Post (*)(Port& port, Chan chan, const Words& words,
+                           std::span<const std::byte> data);
 
 // Its port tells it of groups named and forgotten and of lost peers, and calls progress() from
 // poll() while busy(). Idle it takes no memory. Thread: the port's.
@@ -28,8 +30,9 @@ class GroupQueries {
  public:
   static constexpr std::size_t kQueriesMax = 256;  // of this rank, not yet answered
 
-  // All references outlive it.
-  GroupQueries(Port& port, const GroupTable& groups, const MemoryServer& memory, Backlog& backlog);
+  // All references outlive it. nullptr: there is no such interface.
+  GroupQueries(Port& port, const GroupTable& groups, const MemoryServer& memory, Backlog& backlog,
+               TellBelow below = nullptr);
   ~GroupQueries();
   GroupQueries(const GroupQueries&) = delete;
   GroupQueries& operator=(const GroupQueries&) = delete;
@@ -48,69 +51,47 @@ class GroupQueries {
   std::uint64_t ended() const { return ended_; }
 
  private:
-  struct Asked {
-    Rank rank;
-    std::uint32_t id;
-    Query query;
-  };
-  // The sweep that is under way in a group, as far as it concerns the tree below this member.
-  struct Turn {
-    bool running = false;
-    QueryPacket::Kind sweep = QueryPacket::Kind::check;
-    std::uint32_t number = 0;
-    Verdict verdict = Verdict::yes;  // of those that have answered
-    std::vector<Rank> waits;         // for these children
-    Asked asked{};
-    // The first member's.
-    bool broken = false;  // a member was lost: nothing holds on all any more
-    Ring<Asked> queue;
-  };
+  using Sweeps = QuerySweeps<GroupQueries>;
+  friend Sweeps;
+
   struct Own {
     bool used = false;
     std::uint16_t group = 0;
     bool* all = nullptr;
     Counter* done = nullptr;
   };
-  struct Early {
-    Rank source;
-    QueryPacket packet;
-  };
+  // A packet of a query, or what the interface is told of a group.
   struct Out {
-    Rank to;
+    Rank to = 0;
     QueryPacket packet;
+    bool is_notice = false;
+    GroupNotice notice;
+    std::vector<Rank> members;  // of the notice's part
   };
   struct State {
-    std::map<std::uint16_t, Turn> turns;
+    Sweeps sweeps;
     std::vector<Own> own;
-    std::vector<Rank> lost;
-    std::map<std::uint16_t, std::vector<Early>> early;  // by group not yet named
   };
 
   static Keep on_packet(void* self, Packet*, const Arrival& arrival);
-  void take(Rank source, const QueryPacket& packet);
-  State& state();
-
-  // --- The first member.
-  void ask(const Asked& asked);
-  void next(std::uint16_t group, Turn& turn);
-  void step(std::uint16_t group, Turn& turn);
-  void answer(std::uint16_t group, const Asked& asked, Verdict verdict);
-
-  // --- Every member.
-  void sweep(std::uint16_t group, Turn& turn);
-  Verdict look(const Turn& turn) const;
-  void merge(std::uint16_t group, Turn& turn, Verdict verdict);
-  void end_sweep(std::uint16_t group, Turn& turn);
   void answered(std::uint32_t id, Verdict verdict);
-
   Rank first_of(std::uint16_t group) const { return groups_.member(group, 0); }
-  Rank parent_in(std::uint16_t group) const;
-  bool has_lost(std::uint16_t group) const;
-  void send(Rank to, const QueryPacket& packet) { out_.push_back({to, packet}); }
+  State& state();
+  void tell_of(std::uint16_t group);
+  void push(Out out);
+  Post transmit(const Out& out);
+
+  // --- What the sweeps need.
+  std::uint32_t size() const { return port_.size(); }
+  void send(Rank to, const QueryPacket& packet);
+  std::optional<Verdict> look(Rank who, const Query& query, bool stores) const {
+    return memory_.look(who, query, stores);
+  }
 
   Port& port_;
   const GroupTable& groups_;
   const MemoryServer& memory_;
+  const TellBelow below_;
   BacklogQueue<Out> out_;
   std::unique_ptr<State> state_;  // made by the first query
   std::uint64_t ended_ = 0;

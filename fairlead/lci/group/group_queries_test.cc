@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <vector>
 
 #include "fairlead/base/prng.h"
 #include "fairlead/lci/direct/direct_port_fixture.h"
@@ -138,8 +139,14 @@ TEST_P(GroupQueriesTest, WhatStrangersSayChangesNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fabrics, GroupQueriesTest, ::testing::ValuesIn(remote_memory_ways()),
-                         way_name);
+std::vector<Way> ways() {
+  std::vector<Way> all = remote_memory_ways();
+  all.push_back({"engine_bad", On::engine, false, true, kBad});
+  all.push_back({"engines_bad", On::engines, false, true, kBad});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, GroupQueriesTest, ::testing::ValuesIn(ways()), way_name);
 
 }  // namespace
 }  // namespace fairlead::lci

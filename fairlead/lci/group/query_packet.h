@@ -7,12 +7,10 @@
 #include <optional>
 #include <span>
 
+#include "fairlead/lci/memory/memory_server.h"
 #include "fairlead/lci/port.h"
 
 namespace fairlead::lci {
-
-// How far a query is known to be answered; of two, the later one stands.
-enum class Verdict : std::uint8_t { yes, no, refused, lost };
 
 struct QueryPacket {
   enum class Kind : std::uint8_t {
@@ -22,16 +20,21 @@ struct QueryPacket {
     store,    // the condition held
     verdict,  // up the tree
     answer,   // to who asked
+    look,     // by the interface that answers for a rank, of its host: a check where only that
+              // reaches the word
+    write,    // likewise a store
   };
   static constexpr std::uint32_t kNumbers = 128;
 
   Kind kind = Kind::ask;
   Verdict verdict = Verdict::yes;  // verdict, answer
   std::uint32_t number = 0;        // of the sweep over the tree: below kNumbers
-  std::uint32_t rank_or_id = 0;    // check: the rank that asks; ask, answer: its id
-  Query query;                     // but for ask and check only the group
+  std::uint32_t rank_or_id = 0;    // ask, answer: the query's id; check, look, write: who asks
+  Query query;                     // where it is not told only the group
 
-  bool tells_query() const { return kind == Kind::ask || kind == Kind::check; }
+  bool tells_query() const {
+    return kind == Kind::ask || kind == Kind::check || kind == Kind::look || kind == Kind::write;
+  }
 };
 
 // Bits of the first word: the group's 16, then these.
@@ -69,8 +72,8 @@ inline std::optional<QueryPacket> read_query(const std::uint32_t (&words)[4],
                                              std::span<const std::byte> data) {
   QueryPacket packet;
   const std::uint32_t kind = words[0] >> 16 & 7;
+  static_assert(static_cast<std::uint32_t>(QueryPacket::Kind::write) == 7);
   const std::uint32_t cmp = words[0] >> 19 & 7;
-  if (kind > static_cast<std::uint32_t>(QueryPacket::Kind::answer)) return std::nullopt;
   if (cmp > static_cast<std::uint32_t>(Cmp::ge)) return std::nullopt;
   packet.kind = static_cast<QueryPacket::Kind>(kind);
   packet.verdict = static_cast<Verdict>(words[0] >> 23 & 3);
@@ -91,6 +94,24 @@ inline std::optional<QueryPacket> read_query(const std::uint32_t (&words)[4],
   q.store_offset = told.store_offset;
   q.store_value = told.store_value;
   return packet;
+}
+
+// What a host tells the interface that answers its queries, on kGroupNameChan: the members of a
+// group, in parts, each behind the one before; or, where `total` is 0, that it is forgotten.
+struct GroupNotice {
+  std::uint16_t group = 0;
+  std::uint32_t total = 0;  // members
+  std::uint32_t first = 0;  // number of the first one in this part
+};
+
+inline void write_notice(const GroupNotice& notice, Words& words) {
+  words[0] = notice.group;
+  words[1] = notice.total;
+  words[2] = notice.first;
+  words[3] = 0;
+}
+inline GroupNotice read_notice(const std::uint32_t (&words)[4]) {
+  return {static_cast<std::uint16_t>(words[0]), words[1], words[2]};
 }
 
 }  // namespace fairlead::lci

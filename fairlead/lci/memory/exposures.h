@@ -19,6 +19,7 @@ enum class ExposedIn : std::uint32_t {
   gone,     // withdrawn: a search goes on
   process,  // base is an address of the owner's process
   region,   // base is an offset in the owner's shared region
+  ni,       // base is an offset in the words that the owner has on its network interface
 };
 
 struct Exposed {

@@ -6,6 +6,7 @@
 #include "fairlead/lci/atomic_word.h"
 #include "fairlead/lci/internal_channels.h"
 #include "fairlead/lci/memory/memory_words.h"
+#include "fairlead/lci/until.h"
 
 namespace fairlead::lci {
 
@@ -32,13 +33,17 @@ std::byte* MemoryServer::resolve(SegId segment, Rank who, std::uint64_t offset, 
   *why = exposures_.find(segment, who, &what);
   if (*why == Post::done) *why = Exposures::check(what, offset, size, permission);
   if (*why != Post::done) return nullptr;
-  if (site_ == Site::engine && (what.in != ExposedIn::region || what.base > region_.size() ||
-                                what.size > region_.size() - what.base)) {
+  if (what.in == ExposedIn::process && site_ == Site::host) {
+    return reinterpret_cast<std::byte*>(what.base + offset);
+  }
+  const std::span<std::byte> in = what.in == ExposedIn::region ? region_
+                                  : what.in == ExposedIn::ni   ? ni_words_
+                                                               : std::span<std::byte>{};
+  if (what.base > in.size() || what.size > in.size() - what.base) {
     *why = Post::invalid;
     return nullptr;
   }
-  if (what.in == ExposedIn::region) return region_.data() + what.base + offset;
-  return reinterpret_cast<std::byte*>(what.base + offset);
+  return in.data() + what.base + offset;
 }
 
 std::uint64_t* MemoryServer::word(Rank who, SegId segment, std::uint64_t offset,
@@ -47,6 +52,30 @@ std::uint64_t* MemoryServer::word(Rank who, SegId segment, std::uint64_t offset,
   std::byte* const at = resolve(segment, who, offset, sizeof(std::uint64_t), permission, &why);
   const bool aligned = reinterpret_cast<std::uintptr_t>(at) % alignof(std::uint64_t) == 0;
   return aligned ? reinterpret_cast<std::uint64_t*>(at) : nullptr;
+}
+
+std::optional<Verdict> MemoryServer::look(Rank who, const Query& query, bool stores) const {
+  const auto elsewhere = [this, who](SegId segment) {
+    Exposed what;
+    return site_ == Site::engine && exposures_.find(segment, who, &what) == Post::done &&
+           what.in == ExposedIn::process;
+  };
+  std::uint64_t* store = nullptr;
+  if (query.stores) {
+    if (elsewhere(query.store_segment)) return std::nullopt;
+    store = word(who, query.store_segment, query.store_offset, kWrite);
+    if (store == nullptr) return Verdict::refused;
+  }
+  if (stores) {
+    // Who asked so without a value to store says what no library of ours does.
+    if (store == nullptr) return Verdict::refused;
+    std::atomic_ref(*store).store(query.store_value);
+    return Verdict::yes;
+  }
+  if (elsewhere(query.segment)) return std::nullopt;
+  std::uint64_t* const at = word(who, query.segment, query.offset, kRead);
+  if (at == nullptr) return Verdict::refused;
+  return holds(std::atomic_ref(*at).load(), query.cmp, query.value) ? Verdict::yes : Verdict::no;
 }
 
 MemoryServer::Served MemoryServer::serve(Chan chan, Rank source, std::uint32_t (&words)[4],

@@ -21,10 +21,12 @@ std::size_t OwnMemory::region_bytes(Rank ranks, std::size_t bytes) {
   return table_bytes(ranks) + pages_of(bytes) * kPage;
 }
 
-OwnMemory::OwnMemory(Rank ranks, std::span<std::byte> region, std::size_t bytes_max)
+OwnMemory::OwnMemory(Rank ranks, std::span<std::byte> region, std::size_t bytes_max,
+                     std::span<std::byte> ni_words)
     : ranks_(ranks),
       pages_max_(static_cast<std::uint32_t>(std::min(pages_of(bytes_max), kPagesMost))),
-      region_(region) {
+      region_(region),
+      ni_words_(ni_words) {
   if (region.empty()) return;
   const std::size_t table = table_bytes(ranks);
   FAIRLEAD_CHECK(table < region.size(), "a region of {} bytes", region.size());
@@ -81,9 +83,15 @@ Post OwnMemory::expose(SegId segment, void* base, std::size_t size, std::uint32_
                        void* alias, std::span<const Rank> allowed) {
   const auto* const at = static_cast<const std::byte*>(alias != nullptr ? alias : base);
   Exposed what{ExposedIn::process, permissions, reinterpret_cast<std::uintptr_t>(at), size};
-  if (at >= region_.data() && at < region_.data() + region_.size()) {
+  const auto lies_in = [at](std::span<std::byte> memory) {
+    return at >= memory.data() && at < memory.data() + memory.size();
+  };
+  if (lies_in(region_)) {
     what.in = ExposedIn::region;
     what.base = static_cast<std::uint64_t>(at - region_.data());
+  } else if (lies_in(ni_words_)) {
+    what.in = ExposedIn::ni;
+    what.base = static_cast<std::uint64_t>(at - ni_words_.data());
   }
   return add(segment, what, allowed);
 }

@@ -25,8 +25,9 @@ class OwnMemory {
  public:
   // `region`, zero at the start, outlives it and begins with the table from now on. Empty: nobody
   // else reaches what is allocated, of which there may be `bytes_max`, and nothing is made before
-  // its first use.
-  OwnMemory(Rank ranks, std::span<std::byte> region, std::size_t bytes_max = kRankMemory);
+  // its first use. `ni_words`: where those lie that this rank's interface knows by offset, too.
+  OwnMemory(Rank ranks, std::span<std::byte> region, std::size_t bytes_max = kRankMemory,
+            std::span<std::byte> ni_words = {});
 
   // Bytes of a region that the table takes; a useful region has more.
   static std::size_t table_bytes(Rank ranks);
@@ -36,7 +37,8 @@ class OwnMemory {
   const Exposures& table() const { return table_; }
   std::span<std::byte> region() const { return region_; }
 
-  // As Port's calls of these names. What lies in the region is exposed as part of it.
+  // As Port's calls of these names. What lies in the region, or on the interface, is exposed as
+  // part of that.
   void* allocate(SegId segment, std::size_t size);
   void* alias(SegId segment);
   Post expose(SegId segment, void* base, std::size_t size, std::uint32_t permissions, void* alias,
@@ -76,6 +78,7 @@ class OwnMemory {
   Rank ranks_;
   std::uint32_t pages_max_;  // that may be allocated where there is no region
   std::span<std::byte> region_;
+  std::span<std::byte> ni_words_;
   Exposures table_;
   std::unique_ptr<Used> used_;
 };

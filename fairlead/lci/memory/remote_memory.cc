@@ -22,9 +22,9 @@ std::uint32_t asked(const Op& op) {
 }  // namespace
 
 RemoteMemory::RemoteMemory(Port& port, const Exposures& exposures, std::span<std::byte> region,
-                           Backlog& backlog)
+                           Backlog& backlog, std::span<std::byte> ni_words)
     : port_(port),
-      server_(exposures, region, MemoryServer::Site::host),
+      server_(exposures, region, MemoryServer::Site::host, ni_words),
       queues_(backlog),
       replies_(backlog) {
   port.bind(kPutChan, Upcall{&RemoteMemory::on_request, this}, Returned{});

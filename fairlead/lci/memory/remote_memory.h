@@ -82,10 +82,11 @@ class RemoteMemory {
   static constexpr std::size_t kOpsMax = 4096;        // not yet finished, of this rank
   static constexpr std::uint32_t kGetsInFlight = 16;  // fragments asked for, all gets together
 
-  // `exposures` is what this rank exposes; region: where its ExposedIn::region offsets count from.
-  // What waits to be sent counts in `backlog`, which outlives it.
+  // `exposures` is what this rank exposes; region and ni_words: where offsets of its
+  // ExposedIn::region and ni count from. What waits to be sent counts in `backlog`, which outlives
+  // it.
   RemoteMemory(Port& port, const Exposures& exposures, std::span<std::byte> region,
-               Backlog& backlog);
+               Backlog& backlog, std::span<std::byte> ni_words = {});
   RemoteMemory(const RemoteMemory&) = delete;
   RemoteMemory& operator=(const RemoteMemory&) = delete;
 

@@ -5,6 +5,7 @@
 #include "fairlead/fabric/model/lanai/lanai_machine.h"
 #include "fairlead/fabric/model/lanai/remote_host_ni.h"
 #include "fairlead/lci/ni/ni_port_receive.h"
+#include "fairlead/lci/ni/ni_port_send.h"
 #include "fairlead/lci/ni/programmed_ni.h"
 #include "fairlead/lci/ni/transfer.h"
 #include "fairlead/lci/ni/via_program.h"

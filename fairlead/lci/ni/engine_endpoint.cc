@@ -4,6 +4,7 @@
 
 #include "fairlead/lci/client/waking_port.h"
 #include "fairlead/lci/ni/ni_port_receive.h"
+#include "fairlead/lci/ni/ni_port_send.h"
 #include "fairlead/lci/ni/transfer.h"
 
 namespace fairlead::lci {
@@ -44,9 +45,11 @@ class EngineEndpoint final : public RankEndpoint {
     options.mtu_bytes = ni.payload_bytes() - kPrefixBytes;
     options.work_takes_time = false;
     options.flags = kFreeWork | kHwRdma | kHwAtomic | kHwMulticast | kHwFetchAdd | kHwPut |
-                    kInterrupt | kOrderedGet;
+                    kHwQuery | kInterrupt | kOrderedGet;
     options.rails = ni.rails();
     options.region = ni.region();
+    options.ni_words = ni.words();
+    options.queries_below = true;
     return options;
   }
 

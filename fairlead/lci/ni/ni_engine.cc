@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "fairlead/lci/internal_channels.h"
@@ -69,9 +70,12 @@ NiEngine::NiEngine(fabric::ShmJob& job, fabric::Nic& wire, NiEngineOptions optio
       ni_(job, wire, {options_.nodes, options_.self, options_.epoch, options_.first}),
       program_(ni_,
                proto::SelectiveRepeat(options_.nodes.count() * ni_.rails(), flow_options(options_)),
-               program_options(this, options_)) {
+               program_options(this, options_)),
+      deaths_({&job.deaths(),
+               [](void* of, Peer rank) { return static_cast<fabric::ShmJob*>(of)->dead(rank); },
+               &job}) {
   for (const Rank rank : ni_.ranks()) {
-    memories_.push_back(std::make_unique<Memory>(ni_.region(rank), options_.nodes.ranks()));
+    served_.push_back(std::make_unique<Served>(*this, rank));
   }
   HardwareSink sink;
   sink.context = this;
@@ -101,10 +105,13 @@ bool NiEngine::serves(void* self, Rank rank, fabric::NiPacket& packet,
   fabric::ClientHeader& header = packet.header.client;
   if (header.chan < kClientChannels) [[likely]]
     return false;
+  if (header.chan == kQueryChan || header.chan == kGroupNameChan) {
+    return me.serves_query(rank, header, payload);
+  }
   MemoryReply reply;
   const std::uint32_t fragment = fabric::engine::kPayloadMax - kPrefixBytes;
-  MemoryServer& server = me.memories_[me.ni_.place_of(rank)]->server;
-  switch (server.serve(header.chan, header.source, header.words, payload, fragment, &reply)) {
+  switch (me.of(rank).server.serve(header.chan, header.source, header.words, payload, fragment,
+                                   &reply)) {
     case MemoryServer::Served::elsewhere:
       return false;
     case MemoryServer::Served::replies:
@@ -120,15 +127,24 @@ bool NiEngine::serves(void* self, Rank rank, fabric::NiPacket& packet,
   return true;
 }
 
+fabric::ClientHeader& NiEngine::make_packet(Rank from, Rank to, Lane lane,
+                                            std::span<const std::byte> payload,
+                                            fabric::PacketId* id) {
+  *id = ni_.make_packet(from, to, payload);
+  fabric::ClientHeader& header = ni_.packet(*id).header.client;
+  header.kind = fabric::PacketKind::data;
+  header.lane = static_cast<std::uint8_t>(lane);
+  return header;
+}
+
 int NiEngine::send_replies() {
   int sent = 0;
   for (; !replies_.empty(); ++sent) {
     const Reply& one = replies_.front();
     const MemoryReply& reply = one.reply;
-    const fabric::PacketId id = ni_.make_packet(one.from, reply.rank, {reply.data, reply.size});
-    fabric::ClientHeader& header = ni_.packet(id).header.client;
-    header.kind = fabric::PacketKind::data;
-    header.lane = static_cast<std::uint8_t>(Lane::reply);
+    fabric::PacketId id = 0;
+    fabric::ClientHeader& header =
+        make_packet(one.from, reply.rank, Lane::reply, {reply.data, reply.size}, &id);
     header.chan = reply.chan;
     std::copy(std::begin(reply.words), std::end(reply.words), header.words);
     replies_.pop_front();
@@ -137,10 +153,88 @@ int NiEngine::send_replies() {
   return sent;
 }
 
+// --- Queries
+
+NiEngine::Served::Served(NiEngine& its_engine, Rank its_rank)
+    : exposures(its_engine.ni_.region(its_rank), its_engine.options_.nodes.ranks()),
+      server(exposures, its_engine.ni_.region(its_rank), MemoryServer::Site::engine,
+             its_engine.ni_.words(its_rank)),
+      engine(its_engine),
+      rank(its_rank),
+      groups(its_rank, its_engine.options_.nodes.ranks(), proto::TreeShape::binary),
+      sweeps(*this, groups) {}
+
+std::optional<Verdict> NiEngine::Served::look(Rank who, const Query& query, bool stores) {
+  const std::optional<Verdict> verdict = server.look(who, query, stores);
+  if (stores && verdict == Verdict::yes) engine.ni_.touched(rank);
+  return verdict;
+}
+
+void NiEngine::Served::take_notice(const GroupNotice& notice, std::span<const std::byte> members) {
+  if (notice.total == 0) {
+    if (groups.forget(notice.group) == Post::done) sweeps.forgotten(notice.group);
+    return;
+  }
+  if (notice.first == 0) named.clear();
+  const std::size_t count = members.size() / sizeof(Rank);
+  if (notice.total > size() || notice.first != named.size() ||
+      count > notice.total - notice.first) {
+    return;
+  }
+  named.resize(notice.first + count);
+  std::memcpy(named.data() + notice.first, members.data(), count * sizeof(Rank));
+  if (named.size() < notice.total) return;
+  if (groups.define(notice.group, named) == Post::done) sweeps.named(notice.group);
+  named.clear();
+}
+
+bool NiEngine::serves_query(Rank rank, const fabric::ClientHeader& header,
+                            std::span<const std::byte> payload) {
+  if (header.chan == kGroupNameChan) {
+    if (header.source == rank) of(rank).take_notice(read_notice(header.words), payload);
+    return true;
+  }
+  const std::optional<QueryPacket> packet = read_query(header.words, payload);
+  if (!packet) return true;
+  using Kind = QueryPacket::Kind;
+  if (packet->kind == Kind::answer) return false;
+  // These this engine itself sent to its rank.
+  if (packet->kind == Kind::look || packet->kind == Kind::write) return header.source != rank;
+  of(rank).sweeps.take(header.source, *packet);
+  return true;
+}
+
+int NiEngine::send_query_packets() {
+  int sent = 0;
+  for (; !query_packets_.empty(); ++sent) {
+    const QueryOut out = query_packets_.front();
+    query_packets_.pop_front();
+    using Kind = QueryPacket::Kind;
+    const Kind kind = out.packet.kind;
+    const bool for_host = kind == Kind::answer || kind == Kind::look || kind == Kind::write;
+    if (!for_host && ni_.node_of(out.to) == ni_.self()) {
+      of(out.to).sweeps.take(out.from, out.packet);
+      continue;
+    }
+    const QueryWire wire = write_query(out.packet);
+    fabric::PacketId id = 0;
+    fabric::ClientHeader& header = make_packet(out.from, out.to, Lane::control, wire.bytes(), &id);
+    header.chan = kQueryChan;
+    std::copy(std::begin(wire.words), std::end(wire.words), header.words);
+    ni_.send(id);
+  }
+  return sent;
+}
+
 int NiEngine::turn() {
   ni_.look_at_clock();
+  deaths_.look(options_.nodes.ranks(), [this](Rank lost) {
+    for (const auto& one : served_) one->sweeps.peer_lost(lost);
+  });
   int done = ni_.poll_wire() + ni_.poll_ranks();
-  for (int more = 1; more > 0; done += more) more = ni_.poll_events() + send_replies();
+  for (int more = 1; more > 0; done += more) {
+    more = ni_.poll_events() + send_replies() + send_query_packets();
+  }
   if (program_.next_due() <= ni_.now()) {
     program_.on_timer();
     ++done;

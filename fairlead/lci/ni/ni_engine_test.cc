@@ -5,11 +5,14 @@
 
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "fairlead/base/prng.h"
 #include "fairlead/fabric/loop/loop.h"
 #include "fairlead/lci/direct/fake_nic.h"
+#include "fairlead/lci/internal_channels.h"
 #include "fairlead/lci/ni/engine_endpoint.h"
 
 namespace fairlead::lci {
@@ -64,6 +67,56 @@ class NiEngineTest : public ::testing::Test {
     EXPECT_EQ(came, 1);
   }
 
+  // A segment of one name on every rank, for queries.
+  std::vector<std::uint64_t*> allocate_words() {
+    std::vector<std::uint64_t*> words;
+    for (Rank r = 0; r < kRanks; ++r) {
+      words.push_back(
+          static_cast<std::uint64_t*>(port(r).allocate(kWords, kWordsBytes, Place::host)));
+    }
+    return words;
+  }
+  static Query query_of(Cmp cmp, std::uint64_t value) {
+    Query query;
+    query.segment = kWords;
+    query.cmp = cmp;
+    query.value = value;
+    return query;
+  }
+  enum class Told { yes, no, failed, nothing };
+  // By rank 0; nobody else polls.
+  Told ask(const Query& query) {
+    bool all = false;
+    Counter done;
+    if (port(0).query(query, &all, &done) != Post::pending) return Told::failed;
+    for (int i = 0; i < 10 && done.ok + done.failed == 0; ++i) {
+      port(0).poll();
+      turn();
+    }
+    port(0).poll();
+    if (done.failed > 0) return Told::failed;
+    return done.ok == 0 ? Told::nothing : all ? Told::yes : Told::no;
+  }
+  // What a library of somebody else's might post.
+  bool post_by_hand(Rank from, Rank to, Chan chan, const Words& words,
+                    std::span<const std::byte> data) {
+    RankQueues& its = queues(from);
+    const std::uint32_t posted = its.posted.load();
+    if (its.posted_taken.load() != posted) return false;
+    fabric::NiPacket& packet = queue_area(*job_, from).slot(0);
+    packet.header.client = {};
+    packet.header.client.chan = chan;
+    packet.header.client.lane = static_cast<std::uint8_t>(Lane::control);
+    packet.header.client.size = static_cast<std::uint32_t>(data.size());
+    std::memcpy(packet.header.client.words, words, sizeof words);
+    if (!data.empty()) std::memcpy(packet.payload(), data.data(), data.size());
+    its.descriptors[posted % fabric::engine::kDescriptors] = {0, to};
+    its.posted.store(posted + 1);
+    return true;
+  }
+
+  static constexpr SegId kWords = 7;
+  static constexpr std::size_t kWordsBytes = 4096;
   static constexpr Rank kRanks = 3;
   const NodeMap nodes_ = NodeMap::even(kRanks, kRanks);
   std::unique_ptr<fabric::ShmJob> job_;
@@ -104,6 +157,191 @@ TEST_F(NiEngineTest, MemoryAndWordsAreServedWithoutTheirRank) {
   EXPECT_EQ(added.ok, 1u);
   EXPECT_EQ(old, 40u);
   EXPECT_EQ(words[1], 42u);
+}
+
+TEST_F(NiEngineTest, QueriesAreAnsweredWithoutTheirRanks) {
+  const std::vector<std::uint64_t*> words = allocate_words();
+  for (Rank r = 0; r < kRanks; ++r) *words[r] = 10 + r;
+  // A group whose first member computes is asked, too.
+  const Rank members[] = {2, 0, 1};
+  for (Rank r = 0; r < kRanks; ++r) ASSERT_EQ(port(r).group(5, members), Post::done);
+  for (const std::uint16_t group : {std::uint16_t{0}, std::uint16_t{5}}) {
+    Query query = query_of(Cmp::ge, 10);
+    query.group = group;
+    query.stores = true;
+    query.store_segment = kWords;
+    query.store_offset = 8;
+    query.store_value = 70u + group;
+    EXPECT_EQ(ask(query), Told::yes);
+    for (const std::uint64_t* own : words) EXPECT_EQ(own[1], 70u + group);
+    // Expect: nothing is stored where one member says no
+    query.value = 11;
+    query.store_value = 99;
+    EXPECT_EQ(ask(query), Told::no);
+    for (const std::uint64_t* own : words) EXPECT_EQ(own[1], 70u + group);
+  }
+  EXPECT_EQ(port(1).counters().polls + port(2).counters().polls, 0u);
+}
+
+TEST_F(NiEngineTest, QueriesOfWhatIsNotThereFail) {
+  const std::vector<std::uint64_t*> words = allocate_words();
+  const auto expect_nothing_stored = [&] {
+    for (const std::uint64_t* own : words) EXPECT_EQ(own[1], 0u);
+  };
+  Query query = query_of(Cmp::ge, 0);
+  query.stores = true;
+  query.store_segment = kWords;
+  query.store_offset = 8;
+  query.store_value = 99;
+  // Expect: bounds are kept
+  query.offset = kWordsBytes;
+  EXPECT_EQ(ask(query), Told::failed);
+  query.offset = std::uint64_t{1} << 40;
+  EXPECT_EQ(ask(query), Told::failed);
+  query.offset = 0;
+  query.store_offset = kWordsBytes;
+  EXPECT_EQ(ask(query), Told::failed);
+  query.store_offset = 8;
+  // Expect: who may not read or write there is refused
+  const Rank just_one[] = {2};
+  ASSERT_EQ(port(1).regrant(kWords, kRead | kWrite, just_one), Post::done);
+  EXPECT_EQ(ask(query), Told::failed);
+  ASSERT_EQ(port(1).regrant(kWords, kRead, {}), Post::done);
+  EXPECT_EQ(ask(query), Told::failed);
+  expect_nothing_stored();
+  query.stores = false;
+  EXPECT_EQ(ask(query), Told::yes);
+  // Expect: what one member has withdrawn is nowhere
+  ASSERT_EQ(port(1).withdraw(kWords), Post::done);
+  EXPECT_EQ(ask(query), Told::failed);
+  EXPECT_EQ(port(1).counters().polls + port(2).counters().polls, 0u);
+}
+
+TEST_F(NiEngineTest, WordsOfTheNiAreServedLikeMemory) {
+  std::vector<std::uint64_t*> words;
+  for (Rank r = 0; r < kRanks; ++r) {
+    ASSERT_NE(port(r).allocate(3, 24, Place::ni), nullptr);
+    words.push_back(static_cast<std::uint64_t*>(port(r).allocate(kWords, 16, Place::ni)));
+    words[r][0] = 5;
+  }
+  Query query = query_of(Cmp::eq, 5);
+  query.stores = true;
+  query.store_segment = kWords;
+  query.store_offset = 8;
+  query.store_value = 6;
+  EXPECT_EQ(ask(query), Told::yes);
+  const std::uint64_t value = 9;
+  const PutPiece piece{0, &value, sizeof value};
+  ASSERT_EQ(port(0).put({0, true}, kWords, {&piece, 1}, nullptr, kNoCounter, kNoFlags), Post::done);
+  Counter swapped;
+  Counter read;
+  std::uint64_t old = 0;
+  std::uint64_t got = 0;
+  (void)port(0).atomic({1, kWords, 8}, Atomic::swap, 8, 0, &old, &swapped);
+  (void)port(0).get({2, kWords, 0}, &got, 8, &read, kNoFlags);
+  for (int i = 0; i < 10; ++i) {
+    port(0).poll();
+    turn();
+  }
+  EXPECT_EQ(words[1][0], 9u);
+  EXPECT_EQ(words[1][1], 8u);
+  EXPECT_EQ(old, 6u);
+  EXPECT_EQ(words[2][1], 6u);
+  EXPECT_EQ(got, 9u);
+  EXPECT_EQ(port(1).counters().polls + port(2).counters().polls, 0u);
+  // Expect: bounds are the segment's, not the words'
+  query.offset = 16;
+  EXPECT_EQ(ask(query), Told::failed);
+}
+
+TEST_F(NiEngineTest, WhatOnlyAHostReachesItAnswersItself) {
+  const std::vector<std::uint64_t*> words = allocate_words();
+  ASSERT_EQ(port(1).withdraw(kWords), Post::done);
+  std::uint64_t own[2] = {5, 0};
+  ASSERT_EQ(port(1).expose(kWords, own, sizeof own, kRead | kWrite, nullptr, {}), Post::done);
+  Query query = query_of(Cmp::le, 5);
+  query.stores = true;
+  query.store_segment = kWords;
+  query.store_offset = 8;
+  query.store_value = 3;
+  bool all = false;
+  Counter done;
+  ASSERT_EQ(port(0).query(query, &all, &done), Post::pending);
+  // Expect: it waits for that rank
+  for (int i = 0; i < 20; ++i) {
+    port(0).poll();
+    turn();
+  }
+  EXPECT_EQ(done.ok + done.failed, 0u);
+  for (int i = 0; i < 20; ++i) {
+    port(0).poll();
+    port(1).poll();
+    turn();
+  }
+  EXPECT_EQ(done.ok, 1u);
+  EXPECT_TRUE(all);
+  EXPECT_EQ(own[1], 3u);
+  EXPECT_EQ(words[2][1], 3u);
+  EXPECT_EQ(port(2).counters().polls, 0u);
+}
+
+TEST_F(NiEngineTest, QueriesOfALostMemberFail) {
+  (void)allocate_words();
+  EXPECT_EQ(ask(query_of(Cmp::eq, 0)), Told::yes);
+  job_->mark_dead(2);
+  // Expect: said by the engine to rank 1, whose host asks before it has heard of it
+  turn();
+  bool all = false;
+  Counter done;
+  ASSERT_EQ(port(1).query(query_of(Cmp::eq, 0), &all, &done), Post::pending);
+  for (int i = 0; i < 10; ++i) {
+    turn();
+    port(1).poll();
+  }
+  EXPECT_EQ(done.failed, 1u);
+  EXPECT_FALSE(all);
+  EXPECT_EQ(port(1).query(query_of(Cmp::eq, 0), &all, &done), Post::peer_down);
+}
+
+TEST_F(NiEngineTest, AGroupPutIsWrittenWithoutItsMembers) {
+  const std::vector<std::uint64_t*> words = allocate_words();
+  const Rank members[] = {2, 0, 1};
+  for (Rank r = 0; r < kRanks; ++r) ASSERT_EQ(port(r).group(5, members), Post::done);
+  const std::uint64_t value = 41;
+  const PutPiece piece{8, &value, sizeof value};
+  Counter fenced;
+  ASSERT_EQ(port(0).put({5, true}, kWords, {&piece, 1}, nullptr, kNoCounter, kNoFlags), Post::done);
+  (void)port(0).fence({5, true}, &fenced);
+  for (int i = 0; i < 10; ++i) {
+    port(0).poll();
+    turn();
+  }
+  EXPECT_EQ(fenced.ok, 1u);
+  EXPECT_EQ(words[1][1], 41u);
+  EXPECT_EQ(words[2][1], 41u);
+  EXPECT_EQ(words[0][1], 0u);
+  EXPECT_EQ(port(1).counters().polls + port(2).counters().polls, 0u);
+}
+
+TEST_F(NiEngineTest, WhatARankSaysOfGroupsIsNotBelieved) {
+  const std::vector<std::uint64_t*> words = allocate_words();
+  // Parts that do not fit, ranks that do not exist, and what is told of another rank.
+  Prng draw(3);
+  for (int i = 0; i < 500; ++i) {
+    Words words_told;
+    for (std::uint32_t& word : words_told) word = static_cast<std::uint32_t>(draw.next());
+    if (i % 2 == 0) words_told[1] %= 5;
+    if (i % 4 < 2) words_told[2] %= 3;
+    std::uint32_t ranks[8];
+    for (std::uint32_t& rank : ranks) rank = static_cast<std::uint32_t>(draw.below(4));
+    const auto bytes = std::as_bytes(std::span(ranks)).first(draw.below(sizeof ranks + 1));
+    const InternalChan chan = i % 3 == 0 ? kQueryChan : kGroupNameChan;
+    ASSERT_EQ(post_by_hand(1, i % 5 == 0 ? 2 : 1, chan, words_told, bytes), true);
+    turn();
+  }
+  EXPECT_EQ(fatal_, "");
+  EXPECT_EQ(ask(query_of(Cmp::eq, 0)), Told::yes);
+  for (const std::uint64_t* own : words) EXPECT_EQ(own[0] + own[1], 0u);
 }
 
 TEST_F(NiEngineTest, AnIndexThatRunsAwayCutsItsRankOff) {

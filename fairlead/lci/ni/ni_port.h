@@ -1,7 +1,7 @@
 // Port over a host-NI interface: the host side of every implementation on an NI (I-sdma, I-pio,
 // I-nirx, and I-hrx, whose host runs the reliability scheme too). Where the work of a step takes
-// time, the interface charges it. Who makes one includes ni_port_receive.h, which has the bodies of
-// what takes packets.
+// time, the interface charges it. Who makes one includes ni_port_send.h and ni_port_receive.h,
+// which have the bodies of what gives and takes packets.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -62,11 +62,12 @@ class alignas(kCacheLine) NiPort final
                    kSharesNode<Ni> ? options.flags & ~std::uint64_t{kHwPut} : options.flags},
         flow_(ni, std::move(flow),
               {options.self, options.size, Transfer::kDescriptorLines, options.lost}, counters),
-        memory_(options.size, options.region, std::size_t{options.memory_mib} << 20),
-        remote_(*this, memory_.table(), options.region, backlog_),
+        memory_(options.size, options.region, std::size_t{options.memory_mib} << 20,
+                options.ni_words),
+        remote_(*this, memory_.table(), options.region, backlog_, options.ni_words),
         groups_(options.self, options.size, options.tree),
         multicast_(ni, flow_, groups_, counters, backlog_),
-        queries_(*this, groups_, remote_.server(), backlog_),
+        queries_(*this, groups_, remote_.server(), backlog_, below(options)),
         triggers_(*this, backlog_),
         words_(ni, flow_, options.self, counters, backlog_),
         pages_(ni, remote_,
@@ -155,40 +156,7 @@ class alignas(kCacheLine) NiPort final
   }
 
   Post send(Packet* packet, Chan chan, const Words& words, std::size_t size,
-            std::span<const Piece> gather, Counter* done, std::uint32_t flags) override {
-    auto& mine = of(packet);
-    std::size_t gathered = 0;
-    for (const Piece& piece : gather) gathered += piece.size;
-    const std::size_t total = size + gathered;
-    if (total > mine.slot_bytes - sizeof mine || !ClientSide::known(chan)) return Post::invalid;
-    if (!mine.for_group && is_dead(ni_, mine.peer)) return Post::peer_down;
-    const auto lane = static_cast<Lane>(mine.header.client.lane);
-    if (!has_rail({mine.peer, mine.for_group}, flags)) return Post::no_rail;
-    const Post behind = await_puts({mine.peer, mine.for_group}, lane, flags);
-    if (behind != Post::done) return behind;
-    std::byte* to = mine.payload() + size;
-    for (const Piece& piece : gather) {
-      if (piece.size > 0) std::memcpy(to, piece.data, piece.size);
-      to += piece.size;
-    }
-    // The data is in a packet buffer by now: the caller's memory is its own again.
-    complete(mine, chan, words, total);
-    mine.part = (flags & kPart) != 0;
-    mine.any_order = (flags & kAnyOrder) != 0;
-    if (mine.part) ++counters_.parts_sent;
-    if constexpr (Transfer::kHasQueues) mine.operand = flags >> kQueueShift;
-    if (mine.for_group) {
-      ++counters_.multicasts_sent;
-      ++counters_.parts_sent;  // the packet that carries it
-      if (multicast_.post(mine, gathered, forwarded_below(mine.header.dest_rank))) {
-        post(mine, gathered);
-      }
-    } else {
-      post(mine, gathered);
-    }
-    if (done != nullptr) done->ok.fetch_add(1, std::memory_order_relaxed);
-    return Post::done;
-  }
+            std::span<const Piece> gather, Counter* done, std::uint32_t flags) override;
 
   Post send_small(Dest dest, Chan chan, Lane lane, const Words& words,
                   std::span<const std::byte> data, std::uint32_t flags) override {
@@ -508,6 +476,17 @@ class alignas(kCacheLine) NiPort final
   }
 
   bool forwarded_below(std::uint32_t group) const { return ni_forwards_ && group == 0; }
+
+  // --- What this rank's NI answers queries by.
+
+  static TellBelow below(const NiPortOptions& options) {
+    if (!options.queries_below) return nullptr;
+    return [](Port& port, Chan chan, const Words& words, std::span<const std::byte> data) {
+      return static_cast<NiPort&>(port).tell_ni(chan, words, data);
+    };
+  }
+  // A packet of this rank for itself that its NI takes.
+  Post tell_ni(Chan chan, const Words& words, std::span<const std::byte> data);
 
   // After the program's end its packets are taken, and go on to others.
   void drop_late(NiPacket& packet) {

@@ -33,6 +33,10 @@ struct NiPortOptions {
   // Memory of this rank that its NI reaches too, zero at the start: what is allocated lies there,
   // and so does the table of what is exposed. Empty: the NI reaches none.
   std::span<std::byte> region{};
+  // Words of the NI that its answers to puts, gets and queries reach by themselves.
+  std::span<std::byte> ni_words{};
+  // The NI takes this rank's part in queries of groups, from its region (Port::query).
+  bool queries_below = false;
 };
 
 }  // namespace fairlead::lci

@@ -28,7 +28,8 @@ class OwnSegments {
     if (base != nullptr) pages_.exposed(segment, base, base, size, {true, false});
     return base;
   }
-  // The NI does the atomics of its words; puts and gets of them are its host's to serve.
+  // The NI adds to its words by itself; puts, gets and the like are its host's to serve, unless the
+  // table says where they lie (NiPortOptions::ni_words).
   void* allocate_in_ni(SegId segment, std::size_t size) {
     if (size > kNiMemoryMax) return nullptr;
     Exposed there;

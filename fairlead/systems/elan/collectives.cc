@@ -18,7 +18,7 @@ static_assert(Collectives::kCounters == 1 + kSignals);
 std::unique_ptr<Collectives> Collectives::make(run::Context& context, const Names& names,
                                                const Waiting& waiting) {
   lci::Port& port = context.port();
-  constexpr std::uint64_t kOne = lci::kHwQuery | lci::kHwTrigger | lci::kContiguousGroups;
+  constexpr std::uint64_t kOne = lci::kHwTrigger | lci::kContiguousGroups;
   const bool any =
       (port.caps(port.self()).flags & kOne) != 0 || lci::reductions_of(port) != nullptr;
   if (port.size() == 1 || !any) return nullptr;

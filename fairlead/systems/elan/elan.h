@@ -199,9 +199,9 @@ unsigned elan_groupSelf(const ELAN_GROUP* group);
  * processors do meanwhile. A network that combines operands does it as a reduction of one word
  * where it has neither, or where the group is some processes with consecutive numbers. */
 void elan_gsync(ELAN_GROUP* group);
-/* By the network conditional, where the network has one and the group is all processes: the first
- * member asks whether all have come, backs off from 2 to 64 us while they have not, and sets a word
- * everywhere. Elsewhere: elan_gsync. */
+/* By the network conditional, where network or NI engines have one and the group is all processes:
+ * the first member asks whether all have come, backs off from 2 to 64 us (engines: 1 ms) while they
+ * have not, and sets a word everywhere. Elsewhere: elan_gsync. */
 void elan_hgsync(ELAN_GROUP* group);
 /* As elan_hgsync, but those who wait are woken by a counter. */
 void elan_hgsyncEvent(ELAN_GROUP* group);

@@ -27,7 +27,9 @@ constexpr KnownReduction kOr = {ReduceOp::bit_or, ReduceType::uint64};
 
 constexpr std::int64_t kBackOffFirstUs = 2;
 constexpr std::int64_t kBackOffMostUs = 64;
-// After so many tries, a millisecond, who asks waits to be told.
+// Where what answers may share a processor with those who are late.
+constexpr std::int64_t kBackOffSharedMostUs = 1024;
+// After so many tries, a millisecond, who asks waits to be told, where the network answers.
 constexpr std::uint32_t kTriesMost = 20;
 
 }  // namespace
@@ -238,8 +240,9 @@ bool Group::meets_by_reduction() const {
                                       (lci::kHwTrigger | lci::kContiguousGroups)) == 0);
 }
 
+// Queries alone, an NI engine's, are hgsync's: others meet by messages there.
 bool Group::meets_below() const {
-  constexpr std::uint64_t kOne = lci::kHwQuery | lci::kHwTrigger | lci::kContiguousGroups;
+  constexpr std::uint64_t kOne = lci::kHwTrigger | lci::kContiguousGroups;
   return meets_by_reduction() || (all_ && (port_.caps(port_.self()).flags & kOne) != 0);
 }
 
@@ -288,6 +291,7 @@ void Group::ask_until_all_came(std::uint64_t came, bool event, const char* call)
   query.store_segment = query.segment;
   query.store_offset = kReleased * 8;
   query.store_value = came;
+  const bool by_network = one_packet_reaches_all();  // else by NI engines
   std::int64_t back_off_us = kBackOffFirstUs;
   const Counter& late = meeting_.signalled[kLate];
   for (std::uint32_t tries = 1;; ++tries) {
@@ -300,10 +304,10 @@ void Group::ask_until_all_came(std::uint64_t came, bool event, const char* call)
       fail(meeting_.context, call, "a process was lost");
     }
     if (all) break;
-    if (tries < kTriesMost) {
+    if (tries < kTriesMost || !by_network) {
       (void)wait({.deadline = port_.now() + microseconds(back_off_us), .what = waits_in(call)},
                  call);
-      back_off_us = std::min(back_off_us * 2, kBackOffMostUs);
+      back_off_us = std::min(back_off_us * 2, by_network ? kBackOffMostUs : kBackOffSharedMostUs);
     } else if (tries == kTriesMost) {
       ask_to_be_told(call);
     } else {
