@@ -379,6 +379,37 @@ bool talks(MPI_Comm comm, int value) {
   return got == value;
 }
 
+// Each rank takes for the one copy first what the other rank takes for the other one.
+TEST_P(Nonblocking, CopiesBegunInCrossedOrder) {
+  run_ranks(GetParam(), 2, [](int rank, int) {
+    MPI_Comm parents[2];
+    for (MPI_Comm& parent : parents) MPI_Comm_dup(MPI_COMM_WORLD, &parent);
+    bool good = true;
+    for (int round = 0; round < 20; ++round) {
+      MPI_Comm copies[2];
+      MPI_Request requests[2];
+      for (const int which : {rank, 1 - rank}) {
+        MPI_Comm_idup(parents[which], &copies[which], &requests[which]);
+      }
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+      // Expect: the same copy of the same parent on both ranks, and not the other one
+      int got[2] = {-1, -1};
+      MPI_Request receives[2];
+      for (int i = 0; i < 2; ++i) {
+        MPI_Irecv(&got[i], 1, MPI_INT, 1 - rank, MPI_ANY_TAG, copies[i], &receives[i]);
+      }
+      for (int i = 1; i >= 0; --i) MPI_Send(&i, 1, MPI_INT, 1 - rank, 0, copies[i]);
+      MPI_Waitall(2, receives, MPI_STATUSES_IGNORE);
+      for (int i = 0; i < 2; ++i) {
+        good &= MPI_TEST_CHECK(got[i] == i, rank, round);
+        MPI_Comm_free(&copies[i]);
+      }
+    }
+    for (MPI_Comm& parent : parents) MPI_Comm_free(&parent);
+    return good;
+  });
+}
+
 TEST_P(Nonblocking, CommunicatorsMadeMeanwhile) {
   run_ranks(GetParam(), 4, [](int rank, int size) {
     bool good = true;

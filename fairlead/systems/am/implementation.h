@@ -24,7 +24,8 @@ inline Result<Implementation> implementation_of(const std::string& text) {
   std::string names;
   for (std::size_t i = 0; i < kImplementationNames.size(); ++i) {
     if (text == kImplementationNames[i]) return static_cast<Implementation>(i);
-    names += (names.empty() ? "" : ", ") + std::string(kImplementationNames[i]);
+    if (i > 0) names += ", ";
+    names += kImplementationNames[i];
   }
   return Error{"there is no implementation '" + text + "' of Active Messages; there are: " + names};
 }

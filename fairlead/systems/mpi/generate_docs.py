@@ -116,8 +116,6 @@ more ranks than five ran with five where they let themselves. What does not pass
   `epochtest` and `putpscw1` with 65,530 integers and doubles.
 - `attr/attrerr` and two like it want the null handle from a copy that failed, unless they are built
   in the suite's strict mode, as those on `shm` were; here the variable stays as it is.
-- `comm/comm_idup_overlap` on `udp`, of two ranks that copy two communicators at once, may not end:
-  each refuses the context of the other's, for ever in step (`MPI_Comm_idup`).
 - `part/nonblocking_pready` sends nothing of `MPI_DATATYPE_NULL` to a rank, which is an error here.
 - `errors/pt2pt/truncmsg2` wants an error where a message ends within an element of the receiver's
   type; this library does not look for that.

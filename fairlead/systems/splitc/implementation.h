@@ -78,7 +78,8 @@ inline Result<Choice> choice_of(std::string_view text) {
   std::size_t found = 0;
   std::string names;
   for (; found < kImplementationNames.size() && word != kImplementationNames[found]; ++found) {
-    names += (names.empty() ? "" : ", ") + std::string(kImplementationNames[found]);
+    if (found > 0) names += ", ";
+    names += kImplementationNames[found];
   }
   if (found == kImplementationNames.size()) {
     return Error{"there is no Split-C implementation '" + std::string(word) +
