@@ -144,7 +144,7 @@ TEST_F(PlatformTest, AChangeIsCheckedAndMarked) {
       << unknown;
   EXPECT_NE(unknown.find("ni.receive_buffers"), std::string::npos) << unknown;
   EXPECT_EQ(wrong("", "moon.x=1"),
-            "--set moon.x=1: no such section; valid: host, bus, ni, network, protocol");
+            "--set moon.x=1: no such section; valid: host, bus, ni, background, network, protocol");
   EXPECT_EQ(wrong("", "ni.receive_buffers"),
             "--set ni.receive_buffers: must be SECTION.KEY=NUMBER");
   EXPECT_EQ(wrong("", "ni.receive_buffers=many"),
@@ -223,7 +223,7 @@ TEST_F(PlatformTest, AnUnknownNameIsRefusedWithTheValidOnes) {
             "buffer_bytes, reduction_bytes, reduction_us, reduction_MBps, reductions_ahead");
   EXPECT_EQ(error(with("[network]", "[net]")),
             "p.toml:46: net: unknown; valid: description, topology, steps, [host], [bus], [ni], "
-            "[network]");
+            "[background], [network]");
 }
 
 TEST_F(PlatformTest, PartsAreOfKindsThatExistAndFit) {
