@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "fairlead/systems/mpi/mpi.h"
 #include "fairlead/systems/mpi/objects.h"
 
 namespace fairlead::mpi {
