@@ -232,7 +232,7 @@ enum CapFlag : std::uint64_t {
   kRemoteAtomic = 512,  // atomics are the network's, not packets
   kHwFetchAdd = 1024,   // adds to words of Place::ni are done by the network interface
   kHwPut = 2048,        // the network interface moves puts; gets may need the target's processor
-  kHwQuery = 4096,      // query() is the network's
+  kHwQuery = 4096,      // query() is answered without the members' processors
   kHwTrigger = 8192,    // when() begins its operation without this rank's processor
   // A put may be lost when the path to its target changes: the next fence to it fails, and
   // path().lost has grown. Packets are never lost by it.
@@ -323,7 +323,7 @@ class Port {
   virtual void after(Ps delay, Task task) = 0;
 
   // Names the receiver of a channel (chan < kClientChannels). Packets that arrive for an unbound
-  // channel wait for the bind.
+  // channel wait for the bind; what comes after it, on any channel, does not overtake them.
   virtual void bind(Chan chan, Upcall upcall, Returned returned) = 0;
 
   // A packet for `dest`, its body in the path's own memory; nullptr with kNoBlock or inside an

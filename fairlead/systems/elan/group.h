@@ -18,6 +18,9 @@
 
 namespace fairlead::elan {
 
+// All processes, as the Port names them.
+inline constexpr lci::Dest kEverybody{0, true};
+
 // What the root of something tells all others; kLate: what one that comes late to an hgsync tells
 // process 0.
 enum Signal : std::uint32_t { kDown, kWake, kBroadcast, kLate, kSignals };
