@@ -21,6 +21,8 @@ struct Place {
 };
 
 void never_again() { std::this_thread::sleep_for(std::chrono::hours(1)); }
+// So long that a rank which left a barrier with this one is in never_again() and serves nobody.
+void let_others_go() { std::this_thread::sleep_for(std::chrono::milliseconds(500)); }
 
 // Three ranks run `body`, which does not end; returns what the job says of that.
 std::string ended_by_timeout(const Place& place, const std::function<void(Dsm&)>& body) {
@@ -78,6 +80,7 @@ TEST(DsmWaits, AreToldOfPagesConditionsAndRanges) {
       if (dsm.self() == 0) *shared = 1;
       dsm.barrier();
       if (dsm.self() == 0) never_again();
+      let_others_go();
       if (dsm.self() == 1) *shared = 2;
       dsm.acquire(5);
       dsm.wait(5, 7);
