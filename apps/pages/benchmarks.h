@@ -76,10 +76,6 @@ class Benchmarks {
     const char* name;
     Measured (Benchmarks::*measure)();
   };
-  static constexpr Benchmark kAll[] = {{"page", &Benchmarks::page},
-                                       {"diff", &Benchmarks::diff},
-                                       {"lock", &Benchmarks::lock},
-                                       {"barrier", &Benchmarks::barrier}};
 
   double us_since(std::int64_t start) {
     return static_cast<double>(front_.now_ns() - start) * 1e-3;
@@ -158,6 +154,11 @@ class Benchmarks {
     front_.barrier(10);
     return most;
   }
+
+  static constexpr Benchmark kAll[] = {{"page", &Benchmarks::page},
+                                       {"diff", &Benchmarks::diff},
+                                       {"lock", &Benchmarks::lock},
+                                       {"barrier", &Benchmarks::barrier}};
 
   Front& front_;
   const Options options_;

@@ -251,6 +251,7 @@ class DirectPort final : public Port,
 
   // --- direct_progress.cc
   // NodeMemory
+  using Port::share;
   bool shares(Rank rank) override { return memory_.shares(rank); }
   void* make_shared(SegId segment, std::size_t size) override;
   void* share(SegId mine, Rank owner, SegId theirs, std::size_t size) override;

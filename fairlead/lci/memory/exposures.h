@@ -123,7 +123,7 @@ class Exposures {
     return static_cast<std::uint32_t>(std::uint64_t{segment * 0x9e3779b1U} * count >> 32);
   }
   std::uint32_t number_of(const Part& part) const {
-    return std::countr_zero(part.count / kEntries);
+    return static_cast<std::uint32_t>(std::countr_zero(part.count / kEntries));
   }
   void allow(const Found& at, std::span<const Rank> allowed);
   bool are_ranks(std::span<const Rank> allowed) const;

@@ -39,7 +39,14 @@
 
 namespace fairlead::lci {
 
-struct NoViRdmaPort {};
+// In ViRdmaPort's place where there are no VIs.
+class NoViRdmaPort {
+ public:
+  virtual void vi_rdma() = 0;
+
+ protected:
+  ~NoViRdmaPort() = default;
+};
 
 // Flow: of a host that runs the reliability scheme (proto/flow.h); NoFlow where the NIs do.
 template <HostNi Ni, class Transfer, class Flow = proto::NoFlow>
@@ -117,7 +124,7 @@ class alignas(kCacheLine) NiPort final
     }
   }
   // ViRdmaPort's, where this is one.
-  std::conditional_t<Transfer::kHasQueues, ViRdma*, void> vi_rdma() {
+  std::conditional_t<Transfer::kHasQueues, ViRdma*, void> vi_rdma() override {
     if constexpr (Transfer::kHasQueues) return &vi_rdma_;
   }
   // For a WakingPort, where time passes by itself.

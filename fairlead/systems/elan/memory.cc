@@ -34,8 +34,7 @@ lci::SegId Memory::heap_segment() const { return kSegments[kHeap]; }
 
 Memory::Memory(run::Context& context, std::size_t control_bytes, std::size_t bytes,
                const char* variable)
-    : context_(context),
-      port_(context.port()),
+    : port_(context.port()),
       control_bytes_(control_bytes),
       bytes_(bytes),
       variable_(variable),

@@ -66,7 +66,6 @@ class Memory {
   bool map();
   bool move_onto_job_memory(lci::SegId segment, DataPart& part);
 
-  run::Context& context_;
   lci::Port& port_;
   const std::size_t control_bytes_;
   std::size_t bytes_;

@@ -160,7 +160,7 @@ void write_all(Bytes& to, const T&... values) {
 template <class... T>
 bool read_all(std::span<const std::byte> bytes, std::tuple<T...>& values) {
   Reader from(bytes);
-  std::apply([&from](T&... value) { (Codec<T>::read(from, value), ...); }, values);
+  std::apply([&](T&... value) { (Codec<T>::read(from, value), ...); }, values);
   return from.finished();
 }
 

@@ -157,7 +157,8 @@ int Exports::rebind(Handle handle, void* base, std::size_t size) {
   }
   exported->base = static_cast<std::byte*>(base);
   // Those who are connected know the Port's names: the memory behind them changes.
-  for (const rsm_permission_t mode : {RSM_PERM_READ, RSM_PERM_WRITE, RSM_PERM_RDWR}) {
+  constexpr rsm_permission_t kModes[] = {RSM_PERM_READ, RSM_PERM_WRITE, RSM_PERM_RDWR};
+  for (const rsm_permission_t mode : kModes) {
     const lci::SegId segment = exported->exposed[mode_index(mode)];
     if (segment == 0) continue;
     (void)port_.withdraw(segment);

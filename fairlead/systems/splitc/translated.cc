@@ -295,7 +295,7 @@ int fairlead_splitc_main(int argc, char** argv, int (*splitc_main)(int, char**))
       [](void* argument) {
         MYPROC = static_cast<int>(sc::my_proc());
         PROCS = static_cast<int>(sc::procs());
-        PROCSLOG = std::bit_width(sc::procs()) - 1;
+        PROCSLOG = static_cast<int>(std::bit_width(sc::procs())) - 1;
         sc::begin(sc::Runtime::current());
         const sc::Translated& t = sc::the();
         const std::size_t guard = sc::page_bytes();
