@@ -142,7 +142,7 @@ Study table2(bool quick) {
   std::vector<Order> one_sided;
   std::vector<Order> serial;
   std::vector<Order> growing;
-  for (const std::uint32_t nodes : {2, 4}) {
+  for (const std::uint32_t nodes : {2u, 4u}) {
     for (const PaperPlatform& platform : kDsmPlatforms) {
       one_sided.push_back({fetch(platform, kNewgen, nodes), fetch(platform, kAsync, nodes), 1});
     }
@@ -216,7 +216,7 @@ Study apps() {
         }
       }
     };
-    for (const std::uint32_t nodes : {1, 2, 4, 8, 16}) {
+    for (const std::uint32_t nodes : {1u, 2u, 4u, 8u, 16u}) {
       add_row(fmt::format("{}, {} nodes", app.name, nodes), app.arguments, nodes);
     }
     add_row(fmt::format("{} {}, 4 nodes", app.name, fmt::join(app.half, " ")), app.half, 4);

@@ -9,8 +9,6 @@ namespace fairlead::tools {
 
 namespace {
 
-constexpr const char* kPPro = "myrinet-ppro";
-constexpr const char* kP3 = "myrinet-p3";
 constexpr std::uint64_t kSmall = 16;
 constexpr std::uint64_t kLarge = 64 * 1024;
 constexpr std::uint64_t kUnicast = 1024 * 1024;  // far beyond the second-level caches

@@ -48,7 +48,8 @@ Result<std::vector<PaperStudies>> choose_studies(std::span<const Paper> papers,
   for (const std::string& name : asked) {
     const std::size_t slash = name.find('/');
     const std::string_view paper_id = std::string_view(name).substr(0, slash);
-    const std::string_view id = slash == std::string::npos ? name : name.substr(slash + 1);
+    const std::string_view id =
+        std::string_view(name).substr(slash == std::string::npos ? 0 : slash + 1);
     bool found = name == "all";
     for (std::size_t i = 0; i < all.size() && !(found && name != "all"); ++i) {
       const bool whole = name == "all" || name == papers[i].id ||

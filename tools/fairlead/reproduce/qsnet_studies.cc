@@ -205,7 +205,7 @@ Study figure8(const Plan& plan) {
     const std::string name = main ? "main to main" : "Elan to Elan";
     rate.series.push_back({name, all(main), "MBps"});
     time.series.push_back({name, small(main), "us"});
-    for (const std::uint64_t bytes : {0, 64, 4096}) {
+    for (const std::uint64_t bytes : {0u, 64u, 4096u}) {
       add_cell(study, fmt::format("{} bytes, {}", bytes, memory_name(main)), "latency", "us",
                figure_at("", small(main), "us", bytes));
     }
@@ -216,7 +216,7 @@ Study figure8(const Plan& plan) {
   const Measurement mpi_small = plan.mpi(kNodes, 0, 4096);
   rate.series.push_back({"MPI", mpi_long, "MBps"});
   time.series.push_back({"MPI", mpi_small, "latency_us"});
-  for (const std::uint64_t bytes : {0, 64, 4096}) {
+  for (const std::uint64_t bytes : {0u, 64u, 4096u}) {
     add_cell(study, fmt::format("{} bytes, MPI", bytes), "latency", "us",
              figure_at("", mpi_small, "latency_us", bytes));
   }
@@ -430,7 +430,7 @@ void add_broadcasts(Study& study, const Plan& plan, Traffic traffic) {
       const std::string name = fmt::format("elan_{}, {}", test, memory_name(main));
       time.series.push_back({name, plan.short_broadcasts(test, main, traffic), "us"});
       rate.series.push_back({name, plan.long_broadcasts(test, main, traffic), "MBps"});
-      for (const std::uint64_t bytes : {8, 256, 2048}) {
+      for (const std::uint64_t bytes : {8u, 256u, 2048u}) {
         add_cell(study, fmt::format("{} bytes{}", bytes, about), name, "us",
                  broadcast_at(plan, test, main, bytes, "us", traffic));
       }

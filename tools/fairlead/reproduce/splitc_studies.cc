@@ -111,7 +111,7 @@ Study figure6_2(bool quick) {
     return figure_at(fmt::format("{} messages with {} us between", count, delta), signature(delta),
                      "us", count);
   };
-  for (const std::uint64_t count : {1, 16, 64, 256}) {
+  for (const std::uint64_t count : {1u, 16u, 64u, 256u}) {
     add_cell(study, count == 1 ? "one" : fmt::format("burst of {}", count), "a message", "us",
              burst(0, count));
   }
