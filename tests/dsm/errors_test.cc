@@ -132,6 +132,48 @@ TEST(DsmErrors, LocksThatAreHeldAtABarrier) {
   }
 }
 
+// So with ranges, which rank 0 manages, whoever holds them.
+TEST(DsmErrors, RangesThatAreHeldAtABarrier) {
+  const auto bytes_of_all = [](Dsm& dsm) {
+    void* const own = dsm.self() == 0 ? dsm.allocate(dsm::kPageBytes) : nullptr;
+    return reinterpret_cast<char*>(dsm.agree(reinterpret_cast<std::uint64_t>(own)));
+  };
+  for (const char* const world : {"shm", "udp", "nirx"}) {
+    for (const Rank holder : {0u, 1u}) {
+      SCOPED_TRACE(std::string(world) + " " + std::to_string(holder));
+      const std::string failure = failure_of(world, [&](Dsm& dsm) {
+        char* const bytes = bytes_of_all(dsm);
+        if (dsm.self() == holder) (void)dsm.acquire_range(bytes, 60, true);
+        if (dsm.self() == 2) {
+          dsm.barrier();
+          (void)dsm.acquire_range(bytes + 50, 20, false);
+        }
+        dsm.barrier();
+        if (dsm.self() != 2) dsm.barrier();
+      });
+      expect_words(failure, {"rank " + std::to_string(holder),
+                             "at a barrier and holds a range of 60 bytes at 0x2000",
+                             "for which rank 2 waits", "before the barrier"});
+    }
+  }
+  // Expect: one that nobody wants may be, and so may one that is wanted behind the barrier, however
+  // late its holder releases it.
+  const std::string words = failure_of("shm", [&](Dsm& dsm) {
+    char* const bytes = bytes_of_all(dsm);
+    std::uint32_t number = 0;
+    if (dsm.self() == 2) number = dsm.acquire_range(bytes, 60, true);
+    dsm.barrier();
+    if (dsm.self() == 2) usleep(50'000);
+    if (dsm.self() == 2) dsm.release_range(number);
+    if (dsm.self() == 1) number = dsm.acquire_range(bytes, 8, true);
+    dsm.barrier();
+    if (dsm.self() == 1) dsm.release_range(number);
+    if (dsm.self() == 1) run::current()->abort_job(3, "all went on");
+    dsm.barrier();
+  });
+  expect_words(words, {"rank 1", "all went on"});
+}
+
 TEST(DsmErrors, MemoryOfOthers) {
   int local = 0;
   expect_words(failure_of("shm",

@@ -49,7 +49,7 @@ std::size_t usual_words(Kind kind, bool races) {
     case Kind::acquire:
     case Kind::record_ask:
     case Kind::records:
-    case Kind::lock_holder:
+    case Kind::holder:
       return 3;
     case Kind::release:
     case Kind::range_release:
@@ -67,7 +67,7 @@ std::size_t usual_words(Kind kind, bool races) {
     case Kind::place:
     case Kind::placed:
     case Kind::page_home:
-    case Kind::lock_sought:
+    case Kind::sought:
     case Kind::cond_wake:
     case Kind::stamps:
       return 1;

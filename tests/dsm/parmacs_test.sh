@@ -12,14 +12,15 @@ mkdir -p "$work"
 fail() { echo "parmacs_test: $*" >&2; exit 1; }
 
 # Expect: one command expands and compiles all, headers beside the sources included.
-"$cc" -O2 -Wall "$here/main.c.in" "$here/work.c.in" -o "$work/main"
+sources=("$here/main.c.in" "$here/work.c.in" "$here/early.c.in")
+"$cc" -O2 -Wall -Werror "${sources[@]}" -o "$work/main"
 # Expect: so do two steps, and a makefile's own m4 with a compiler that gets C.
 (cd "$work" && "$cc" -O2 -c "$here/work.c.in" && [ -s work.o ]) || fail "no object"
 mkdir "$work/by_hand"
-for file in main.c work.c common.h; do
-  m4 "$("$cc" -macros)" "$here/$file.in" >"$work/by_hand/$file"
+for file in common.h terms.h main.c work.c early.c; do
+  (cd "$work/by_hand" && m4 "$("$cc" -macros)" "$here/$file.in" >"$file")
 done
-"$cc" "$work/by_hand/main.c" "$work/work.o" -o "$work/by_hand/main"
+"$cc" "$work/by_hand/main.c" "$work/by_hand/early.c" "$work/work.o" -o "$work/by_hand/main"
 
 check() {  # check PROCESSES PROGRAM OPTIONS...: all of them were there, and rank 0 says it is right
   local processes=$1 program=$2
@@ -39,6 +40,16 @@ check 2 by_hand/main -n 2 --on udp
 form=one
 check 2 main -n 3
 check 3 main -n 3 --on myrinet-p3
+
+# Expect: what is written for threads has all memory in common; without -threads it has not.
+form=
+"$cc" -threads -O2 -Wall -Werror "$here/threads.c.in" -o "$work/threads"
+check 4 threads -n 4
+check 2 threads -n 3 --on udp
+check 3 threads -n 3 --on myrinet-p3
+FAIRLEAD_DSM_PROTOCOL=async check 4 threads -n 4
+"$cc" -O2 "$here/threads.c.in" -o "$work/not_threads"
+! "${run[@]}" -n 2 "$work/not_threads" 2 >"$work/out" 2>&1 || fail "all went well without -threads"
 
 # Expect: the manual's program prints what the manual shows.
 manual=$here/../../../docs/dsm.md

@@ -87,17 +87,20 @@ TEST(DsmWaits, AreToldOfPagesConditionsAndRanges) {
     });
     expect_words(words, {"Rank 1: page 0, waits for rank 0, for", "Rank 2: condition 7, for"});
   }
-  // Expect: a range is rank 0's to give, and is told of who holds one.
+  // Expect: a range is told of who holds one, and of who waits for another, with who has that.
   const std::string words = ended_by_timeout({"newgen-full", "shm"}, [](Dsm& dsm) {
     int* const shared = allocated_by_rank_0(dsm);
     if (dsm.self() == 1) (void)dsm.acquire_range(shared, 8, true);
     dsm.barrier();
-    if (dsm.self() == 2) (void)dsm.acquire_range(shared, 8, true);
+    if (dsm.self() == 1) never_again();
+    if (dsm.self() == 2) {
+      (void)dsm.acquire_range(shared + 4, 8, true);
+      (void)dsm.acquire_range(shared, 8, true);
+    }
     dsm.barrier();
   });
-  expect_words(words, {"Rank 0: a barrier, waits for rank 2, for",
-                       "Rank 1: a barrier, waits for rank 2, holds a range, for",
-                       "Rank 2: a range, waits for rank 0, for"});
+  expect_words(words, {"Rank 0: a barrier, waits for rank", "Rank 1: not in a call that waits",
+                       "Rank 2: a range, waits for rank 1, holds a range, for"});
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 namespace fairlead::dsm {
 namespace {
 
-constexpr Rank kRangeManager = 0;
 constexpr std::size_t kRangeWords = 5;  // of a request, before the time
 
 std::uint64_t condition_id(std::uint32_t lock, std::uint32_t condition) {
@@ -98,8 +97,8 @@ std::uint32_t Core::acquire_range(const void* begin, std::size_t bytes, bool exc
   granted_ = false;
   const Ps asked = port_.now();
   wire_.send(kRangeManager, Kind::range_acquire, number, body);
-  serve([this] { return granted_; }, {"a range", nullptr, {}, kRangeManager});
-  held_ranges_[number] = {first, end, exclusive, take_grant(asked)};
+  await_grant(kRanges + number, {"a range", nullptr, {}, kRangeManager});
+  held_ranges_[number] = {first, end, exclusive, take_grant(asked), std::nullopt};
   return number;
 }
 

@@ -99,7 +99,7 @@ Core::Core(run::Context& context, const Options& options)
       rounds_(self_, size_),
       arrivals_(rounds_.steps().size()),
       waiting_(port_, context.rank_call(), [this] { return what_it_holds(); }),
-      lock_{kALock} {}
+      asked_{kALock} {}
 
 Core::~Core() {
   if (running_) {
@@ -331,9 +331,9 @@ void Core::handle(Message& message) {
     case Kind::grant:
     case Kind::range_grant:
       return granted(message);
-    case Kind::lock_sought:
-      return lock_sought(message);
-    case Kind::lock_holder:
+    case Kind::sought:
+      return sought(message);
+    case Kind::holder:
       return holder_told(message);
     case Kind::record_ask:
       return records_asked(message);

@@ -60,6 +60,8 @@ class Core {
   void stop();
   void* allocate(std::size_t bytes);
   void free(void* block);
+  // What this rank asked for; 0: it has not allocated it.
+  std::size_t size_of(const void* block) const { return heap_->size_of(block); }
   // `id`: the same on every rank, or the job ends. Returns rank 0's `word`.
   std::uint64_t barrier(std::uint64_t id, const char* call, std::uint64_t word = 0);
   void acquire(std::uint32_t lock);
@@ -99,7 +101,8 @@ class Core {
  private:
   static constexpr std::size_t kAhead = 8;               // pages that are fetched together
   static constexpr std::uint64_t kRangesClock = kLocks;  // beside those of locks
-  static constexpr Ps kLook = microseconds(10);          // between looks at what tells of no change
+  static constexpr Rank kRangeManager = 0;
+  static constexpr Ps kLook = microseconds(10);  // between looks at what tells of no change
   // Names the second barrier of one at which homes move.
   static constexpr std::uint64_t kMoved = std::uint64_t{1} << 61;
 
@@ -242,7 +245,8 @@ class Core {
   void meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> notices,
             const char* call);
   template <class Done>
-  void serve_with_locks(const Done& done, const Awaited& barrier);
+  void serve_with_holds(const Done& done, const Awaited& barrier);
+  [[noreturn]] void held_at(const Awaited& barrier, const std::string& what, Rank waiter);
   void arrived(Message& message);
   // Into heard_. `knows`: rank 0's word is in departed_word_; `last`: of the barrier's messages.
   void take_arrival(std::uint64_t id, const Message& message, bool& knows, bool last);
@@ -252,8 +256,9 @@ class Core {
   void granted(const Message& message);
   // After a grant: what it brought, and what a release will have to bring.
   VectorTime take_grant(Ps asked);
-  void await_grant(std::uint32_t lock);
-  void lock_sought(const Message& message);
+  // `id`: what is asked for, as in Kind::sought, of its manager.
+  void await_grant(std::uint64_t id, const Awaited& what);
+  void sought(const Message& message);
   void holder_told(const Message& message);
   std::vector<std::uint32_t> end_of_hold(const VectorTime& since);
   void end_distributing();
@@ -380,11 +385,7 @@ class Core {
   std::vector<Rank> stamped_;                       // homes that get some
   std::vector<std::uint32_t> unacknowledged_;       // by home: async diffs
   std::optional<RecordBoard> board_;  // of the same notices as log_; none where locks are messages
-  struct RecordsRead {
-    std::uint32_t generation = 0;
-    std::uint32_t count = 0;
-  };
-  std::vector<RecordsRead> records_read_;  // by rank: of its board, since the last barrier
+  std::vector<BoardReader> records_read_;  // by rank: of its board
   // By page: who alone wrote it between the last two barriers, + 1; homes that moved, + 1.
   std::optional<Sparse<std::uint32_t>> lone_writer_;
   std::optional<Sparse<std::uint32_t>> moved_to_;
@@ -405,7 +406,8 @@ class Core {
   std::uint64_t departed_word_ = 0;
   std::vector<Notice> heard_;
   Waiting waiting_;
-  Awaited lock_;                // the one asked for by a message
+  std::uint64_t asked_id_ = 0;  // of the lock or range asked for by a message
+  Awaited asked_;               // the same
   std::uint32_t barriers_ = 0;  // so far
   bool granted_ = false;
   bool recorded_ = false;
@@ -414,7 +416,7 @@ class Core {
   bool woken_ = false;
   VectorTime granted_time_;
   VectorTime granted_clock_;  // of the releases before, where races are looked for
-  // A rank that has waited long for a lock of this one's, after so many barriers.
+  // A rank that has waited long for what this one holds, after so many barriers.
   struct Seeker {
     Rank rank;
     std::uint32_t barriers;
@@ -424,16 +426,18 @@ class Core {
     std::optional<Seeker> seeker;  // where locks are messages
   };
   std::unordered_map<std::uint32_t, HeldLock> held_;
-  // From within a barrier: which rank asked, before it came to this barrier, for a lock that this
-  // one holds. It will not come.
+  // From within a barrier: which rank asked, before it came to this barrier, for what this one
+  // holds. It will not come.
   std::optional<Rank> waits_before_barrier(std::uint32_t lock, const HeldLock& held) const;
+  std::optional<Rank> waits_before_barrier(const std::optional<Seeker>& seeker) const;
   struct HeldRange {
     std::uint64_t begin;
     std::uint64_t end;
     bool exclusive;
     VectorTime since;
+    std::optional<Seeker> seeker;
   };
-  std::unordered_map<std::uint32_t, HeldRange> held_ranges_;
+  std::unordered_map<std::uint32_t, HeldRange> held_ranges_;  // by number of the request
   std::uint32_t ranges_asked_ = 0;
   StaticData program_;
   bool distributed_ = false;  // by this rank, since its last barrier

@@ -52,4 +52,9 @@ std::size_t Heap::free(void* block) {
   return std::max<std::size_t>(was.asked, 1);
 }
 
+std::size_t Heap::size_of(const void* block) const {
+  const auto at = blocks_.find(block);
+  return at == blocks_.end() ? 0 : std::max<std::size_t>(at->second.asked, 1);
+}
+
 }  // namespace fairlead::dsm

@@ -25,6 +25,7 @@ class Heap {
   void* allocate(std::size_t bytes, bool& reused);
   // The bytes that were asked for; 0: not allocated by this rank.
   std::size_t free(void* block);
+  std::size_t size_of(const void* block) const;
 
  private:
   static constexpr std::size_t kRunPages = 16;  // of a rank's small blocks
@@ -38,7 +39,7 @@ class Heap {
     std::size_t asked;
     std::size_t room;
   };
-  std::unordered_map<void*, Block> blocks_;
+  std::unordered_map<const void*, Block> blocks_;
   std::map<std::size_t, std::vector<void*>> free_;  // by room
 };
 

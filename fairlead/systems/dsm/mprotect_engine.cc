@@ -112,7 +112,7 @@ class MprotectEngine final : public FaultEngine {
     }
   }
 
-  // Pages of shut blocks are accessible so once those are open.
+  // A page of a block that is shut may be accessed in this way once the block is open again.
   void set(PageId first, PageId count, Access access) {
     const PageId end = first + count;
     count_borders(first, end, -1);

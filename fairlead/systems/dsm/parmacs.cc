@@ -15,6 +15,9 @@
 #include "fairlead/run/launch/attach.h"
 #include "fairlead/systems/dsm/core.h"
 #include "fairlead/systems/dsm/dsm.h"
+#include "fairlead/systems/dsm/parmacs_program.h"
+#include "fairlead/systems/dsm/parmacs_variables.h"
+#include "fairlead/systems/dsm/static_data.h"
 
 namespace fairlead::dsm {
 namespace {
@@ -25,7 +28,8 @@ using Body = void (*)();
 constexpr std::uint32_t kControl = kLocks - 1;
 constexpr std::uint32_t kTaken = ~std::uint32_t{0};
 constexpr std::uint32_t kEnded = kTaken - 1;
-constexpr std::size_t kHeapBytes = std::size_t{256} << 20;  // where nothing else is said
+// Where nothing else is said, beside the static variables, which CREATE copies there.
+constexpr std::size_t kHeapBytes = std::size_t{256} << 20;
 
 // In the heap, at one address on all ranks.
 struct Place {
@@ -35,7 +39,9 @@ struct Place {
   std::uint32_t ended;
 };
 struct Shared {
-  std::byte* variables;  // rank 0's static variables when it created last
+  std::byte* variables;  // the copy (parmacs_variables.h)
+  Library* libraries;    // of rank 0, as the copy has them
+  std::uint32_t library_count;
   std::uint32_t running;
   std::uint32_t over;
   Place places[1];  // by rank
@@ -43,12 +49,14 @@ struct Shared {
 
 class Program {
  public:
-  Program(Core& core, std::vector<DataPart> variables)
+  // `threads`: the processes have all memory in common.
+  Program(Core& core, std::vector<DataPart> variables, bool threads)
       : core_(core),
         dsm_(core.dsm()),
         self_(dsm_.self()),
         size_(dsm_.size()),
         process_(::getpid()),
+        threads_(threads),
         variables_(std::move(variables)) {}
 
   void start() {
@@ -60,14 +68,42 @@ class Program {
       if (ids == nullptr || shared == nullptr) core_.fail("MAIN_ENV: the shared heap has no room");
       first = dsm_.handle(ids);
       second_ = dsm_.handle(shared);
+      allocate_variables(*static_cast<Shared*>(shared));
     }
     ids_ = static_cast<std::uint64_t*>(dsm_.address(dsm_.agree(first)));
     shared_ = static_cast<Shared*>(dsm_.address(dsm_.agree(second_)));
+    variables_.attach(shared_->variables, {shared_->libraries, shared_->library_count});
     if (self_ != 0) serve();
   }
 
   Core& core() { return core_; }
   std::uint32_t size() const { return size_; }
+  bool over() const { return over_; }
+  bool threads() const { return threads_; }
+
+  // What orders processes orders their static variables, too, where they have them in common.
+  void acquire(unsigned lock) {
+    core_.acquire(lock);
+    if (threads_) variables_.take();
+  }
+  void release(unsigned lock) {
+    if (threads_) variables_.bring();
+    core_.release(lock);
+  }
+  void wait(unsigned lock, unsigned condition) {
+    if (threads_) variables_.bring();
+    core_.cond_wait(lock, condition);
+    if (threads_) variables_.take();
+  }
+  void meet(unsigned barrier) {
+    if (threads_) variables_.bring();
+    (void)core_.barrier(barrier, "BARRIER");
+    if (threads_) variables_.take();
+  }
+  // A barrier or the like that counts in memory which all processes have.
+  void check_common(const void* begin, std::size_t bytes, const char* call) {
+    if (!threads_) (void)core_.checked_page(begin, bytes, call);
+  }
 
   // Locks, barriers and the like have numbers of one sequence, which are locks.
   unsigned new_id(const char* call) {
@@ -81,6 +117,7 @@ class Program {
 
   void create(Body body, unsigned count, const char* call) {
     dsm_.acquire(kControl);
+    if (threads_) variables_.take();
     std::vector<Place*> taking;
     for (Rank rank = 1; rank < size_ && taking.size() < count; ++rank) {
       Place& place = shared_->places[rank];
@@ -95,7 +132,7 @@ class Program {
                              call, size_));
     }
     shared_->running += count;
-    hand_over_variables();
+    variables_.bring(!threads_);
     for (const Place* place : taking) {
       while (place->taken != place->asked) dsm_.wait(kControl, kTaken);
     }
@@ -105,6 +142,7 @@ class Program {
   void wait_for_end() {
     dsm_.acquire(kControl);
     while (shared_->running != 0) dsm_.wait(kControl, kEnded);
+    if (threads_) variables_.take();
     dsm_.release(kControl);
   }
 
@@ -138,7 +176,7 @@ class Program {
     for (;;) {
       while (shared_->over == 0 && place.asked == place.ended) dsm_.wait(kControl, self_);
       if (shared_->over != 0) break;
-      take_variables();
+      variables_.take_all();
       place.taken = place.asked;
       dsm_.broadcast(kControl, kTaken);
       const Body body = place.body;
@@ -154,6 +192,7 @@ class Program {
   }
   void body_ended() {
     in_body_ = false;
+    if (threads_) variables_.bring();
     dsm_.acquire(kControl);
     ++shared_->places[self_].ended;
     --shared_->running;
@@ -165,36 +204,21 @@ class Program {
     dsm_.stop();
   }
 
-  // Only what changed is written, so that pages of zeros stay nobody's.
-  void hand_over_variables() {
-    if (shared_->variables == nullptr) {
-      std::size_t bytes = 0;
-      for (const DataPart& part : variables_) bytes += part.bytes;
-      shared_->variables = static_cast<std::byte*>(core_.allocate(std::max<std::size_t>(bytes, 1)));
-      if (shared_->variables == nullptr) {
-        core_.fail(
-            fmt::format("CREATE: {} bytes of static variables have no room in the shared "
-                        "heap; try FAIRLEAD_DSM_HEAP=1G",
-                        bytes));
-      }
+  // Rank 0's to give: pages of zeros stay nobody's.
+  void allocate_variables(Shared& shared) {
+    const std::vector<Library> libraries = loaded_libraries();
+    const std::size_t bytes = variables_.copy_bytes();
+    shared.variables = static_cast<std::byte*>(core_.allocate(std::max<std::size_t>(bytes, 1)));
+    shared.libraries =
+        static_cast<Library*>(core_.allocate(libraries.size() * sizeof(Library) + 1));
+    if (shared.variables == nullptr || shared.libraries == nullptr) {
+      core_.fail(
+          fmt::format("MAIN_ENV: {} bytes of static variables have no room in the shared heap; try "
+                      "FAIRLEAD_DSM_HEAP={}M",
+                      bytes, std::bit_ceil(core_.heap_bytes() + bytes) >> 20));
     }
-    std::byte* to = shared_->variables;
-    for (const DataPart& part : variables_) {
-      for (std::size_t at = 0; at < part.bytes; at += kPageBytes) {
-        const std::size_t bytes = std::min(kPageBytes, part.bytes - at);
-        if (std::memcmp(to + at, part.base + at, bytes) != 0) {
-          std::memcpy(to + at, part.base + at, bytes);
-        }
-      }
-      to += part.bytes;
-    }
-  }
-  void take_variables() {
-    const std::byte* from = shared_->variables;
-    for (const DataPart& part : variables_) {
-      std::memcpy(part.base, from, part.bytes);
-      from += part.bytes;
-    }
+    std::copy(libraries.begin(), libraries.end(), shared.libraries);
+    shared.library_count = static_cast<std::uint32_t>(libraries.size());
   }
 
   Core& core_;
@@ -202,7 +226,8 @@ class Program {
   const Rank self_;
   const std::uint32_t size_;
   const pid_t process_;
-  const std::vector<DataPart> variables_;
+  const bool threads_;
+  ParmacsVariables variables_;
   std::uint64_t second_ = 0;
   std::uint64_t* ids_ = nullptr;
   Shared* shared_ = nullptr;
@@ -252,6 +277,15 @@ unsigned checked_condition(Program& at, const fairlead_parmacs_condition& condit
 }
 
 }  // namespace
+
+Dsm* dsm_of_program() {
+  return program == nullptr || program->over() ? nullptr : &program->core().dsm();
+}
+
+Core* memory_of_threads() {
+  return dsm_of_program() != nullptr && program->threads() ? &program->core() : nullptr;
+}
+
 }  // namespace fairlead::dsm
 
 using fairlead::dsm::checked;
@@ -263,7 +297,7 @@ using fairlead::dsm::running;
 
 extern "C" {
 
-void fairlead_parmacs_begin() {
+void fairlead_parmacs_begin(int threads) {
   using namespace fairlead;  // NOLINT: this function
   constexpr const char* kCall = "MAIN_ENV";
   const Result<run::Context*> joined = run::attach();
@@ -279,10 +313,15 @@ void fairlead_parmacs_begin() {
   if (!variables.ok()) stop(variables.error());
   Result<dsm::Options> options = dsm::Options::of_environment();
   if (!options.ok()) stop(options.error());
-  if (std::getenv("FAIRLEAD_DSM_HEAP") == nullptr) options.value().heap_bytes = dsm::kHeapBytes;
+  if (std::getenv("FAIRLEAD_DSM_HEAP") == nullptr) {
+    options.value().heap_bytes = dsm::kHeapBytes;
+    for (const DataPart& part : variables.value()) {
+      options.value().heap_bytes += (part.bytes / dsm::kPageBytes + 2) * dsm::kPageBytes;
+    }
+  }
   const auto started = dsm::Dsm::start(context, options.value());
   if (!started.ok()) stop(started.error());
-  dsm::program = new Program(*Core::current(), std::move(variables.value()));
+  dsm::program = new Program(*Core::current(), std::move(variables.value()), threads != 0);
   ::on_exit([](int status, void*) { dsm::program->exiting(status); }, nullptr);
   dsm::program->start();
 }
@@ -319,11 +358,11 @@ void fairlead_parmacs_lock_init(fairlead_parmacs_lock* lock) {
 }
 void fairlead_parmacs_acquire(fairlead_parmacs_lock* lock) {
   Program& at = running("LOCK");
-  at.core().acquire(checked(at, lock->id, "LOCK", "LOCKINIT"));
+  at.acquire(checked(at, lock->id, "LOCK", "LOCKINIT"));
 }
 void fairlead_parmacs_release(fairlead_parmacs_lock* lock) {
   Program& at = running("UNLOCK");
-  at.core().release(checked(at, lock->id, "UNLOCK", "LOCKINIT"));
+  at.release(checked(at, lock->id, "UNLOCK", "LOCKINIT"));
 }
 
 void fairlead_parmacs_barrier_init(fairlead_parmacs_barrier* barrier) {
@@ -334,23 +373,20 @@ void fairlead_parmacs_arrive(fairlead_parmacs_barrier* barrier, unsigned process
   Program& at = running("BARRIER");
   Core& core = at.core();
   const unsigned id = checked(at, barrier->id, "BARRIER", "BARINIT");
-  if (processes == at.size()) {
-    (void)core.barrier(id, "BARRIER");
-    return;
-  }
+  if (processes == at.size()) return at.meet(id);
   if (processes > at.size()) {
     core.fail(fmt::format("BARRIER of {} processes, and there are {} ranks", processes, at.size()));
   }
-  (void)core.checked_page(barrier, sizeof *barrier, "BARRIER of fewer processes than ranks");
-  core.acquire(id);
+  at.check_common(barrier, sizeof *barrier, "BARRIER of fewer processes than ranks");
+  at.acquire(id);
   if (++barrier->arrived >= processes) {
     barrier->arrived = 0;
     ++barrier->turn;
     core.cond_wake(id, 0, true);
   } else {
-    for (const unsigned turn = barrier->turn; barrier->turn == turn;) core.cond_wait(id, 0);
+    for (const unsigned turn = barrier->turn; barrier->turn == turn;) at.wait(id, 0);
   }
-  core.release(id);
+  at.release(id);
 }
 
 void fairlead_parmacs_pause_init(fairlead_parmacs_pause* pause) {
@@ -360,21 +396,20 @@ void fairlead_parmacs_pause_set(fairlead_parmacs_pause* pause, unsigned set) {
   const char* const call = set != 0 ? "SETPAUSE" : "CLEARPAUSE";
   Program& at = running(call);
   Core& core = at.core();
-  (void)core.checked_page(pause, sizeof *pause, call);
+  at.check_common(pause, sizeof *pause, call);
   const unsigned id = checked(at, pause->id, call, "PAUSEINIT");
-  core.acquire(id);
+  at.acquire(id);
   pause->set = set;
   core.cond_wake(id, set, true);
-  core.release(id);
+  at.release(id);
 }
 void fairlead_parmacs_pause_wait(fairlead_parmacs_pause* pause, unsigned set) {
   Program& at = running("WAITPAUSE");
-  Core& core = at.core();
-  (void)core.checked_page(pause, sizeof *pause, "WAITPAUSE");
+  at.check_common(pause, sizeof *pause, "WAITPAUSE");
   const unsigned id = checked(at, pause->id, "WAITPAUSE", "PAUSEINIT");
-  core.acquire(id);
-  while (pause->set != set) core.cond_wait(id, set);
-  core.release(id);
+  at.acquire(id);
+  while (pause->set != set) at.wait(id, set);
+  at.release(id);
 }
 
 void fairlead_parmacs_condition_init(fairlead_parmacs_condition* condition) {
@@ -385,7 +420,7 @@ void fairlead_parmacs_condition_wait(fairlead_parmacs_condition* condition,
   Program& at = running("CONDVARWAIT");
   const unsigned id = checked_condition(at, *condition, "CONDVARWAIT");
   condition->lock = checked(at, lock->id, "CONDVARWAIT with a lock", "LOCKINIT");
-  at.core().cond_wait(lock->id, id);
+  at.wait(lock->id, id);
 }
 void fairlead_parmacs_condition_wake(fairlead_parmacs_condition* condition, int all) {
   Program& at = running("CONDVARSIGNAL");
@@ -393,7 +428,7 @@ void fairlead_parmacs_condition_wake(fairlead_parmacs_condition* condition, int 
   Core& core = at.core();
   if (condition->lock != 0) {
     core.cond_wake(condition->lock, id, all != 0);
-  } else if (!core.has(condition)) {
+  } else if (!core.has(condition) && !at.threads()) {
     // A static variable: this process does not know with which of its locks another one waits.
     for (const unsigned lock : core.held_locks()) core.cond_wake(lock, id, all != 0);
   }
@@ -406,10 +441,10 @@ long fairlead_parmacs_next_subscript(fairlead_parmacs_subscripts* subscripts, lo
                                      unsigned processes) {
   Program& at = running("GETSUB");
   Core& core = at.core();
-  (void)core.checked_page(subscripts, sizeof *subscripts, "GETSUB");
+  at.check_common(subscripts, sizeof *subscripts, "GETSUB");
   const unsigned id = checked(at, subscripts->id, "GETSUB", "GSINIT");
   long given = -1;
-  core.acquire(id);
+  at.acquire(id);
   if (static_cast<long>(subscripts->next) <= last) {
     given = static_cast<long>(subscripts->next++);
   } else if (++subscripts->finished >= processes) {
@@ -418,9 +453,9 @@ long fairlead_parmacs_next_subscript(fairlead_parmacs_subscripts* subscripts, lo
     ++subscripts->turn;
     core.cond_wake(id, 0, true);
   } else {
-    for (const unsigned turn = subscripts->turn; subscripts->turn == turn;) core.cond_wait(id, 0);
+    for (const unsigned turn = subscripts->turn; subscripts->turn == turn;) at.wait(id, 0);
   }
-  core.release(id);
+  at.release(id);
   return given;
 }
 

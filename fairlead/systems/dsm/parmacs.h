@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fairlead/systems/dsm/parmacs_types.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -18,36 +20,15 @@ extern "C" {
 #define PAGE_SIZE 4096 /* NOLINT(readability-identifier-naming): the programs' name */
 #endif
 
-/* NOLINTBEGIN(readability-identifier-naming, modernize-use-using): C */
-/* Each is made by its macro of initialisation, in shared memory or, locks and conditions, in a
- * static variable that was initialised before the processes were created. */
-typedef struct {
-  unsigned id; /* 0: not initialised */
-} fairlead_parmacs_lock;
-typedef struct {
-  unsigned id;
-  unsigned arrived;
-  unsigned turn;
-} fairlead_parmacs_barrier;
-typedef struct {
-  unsigned id;
-  unsigned set;
-} fairlead_parmacs_pause;
-typedef struct {
-  unsigned id;
-  unsigned lock; /* of those that wait; 0: nobody ever did */
-} fairlead_parmacs_condition;
-typedef struct {
-  unsigned id;
-  unsigned next;
-  unsigned finished;
-  unsigned turn;
-} fairlead_parmacs_subscripts;
-/* NOLINTEND(readability-identifier-naming, modernize-use-using) */
-
 /* MAIN_ENV, before main(). Collective. On rank 0 it returns; the others run what is created on
- * them, and end when rank 0 does. */
-void fairlead_parmacs_begin(void);
+ * them, and end when rank 0 does. `threads`: the processes have static variables and malloc's
+ * memory in common, as the threads of one process (fairlead-parmacs-cc -threads). */
+void fairlead_parmacs_begin(int threads);
+#ifdef FAIRLEAD_PARMACS_THREADS
+#define FAIRLEAD_PARMACS_HAS_THREADS 1
+#else
+#define FAIRLEAD_PARMACS_HAS_THREADS 0
+#endif
 /* MAIN_END, or the end of main(): on rank 0, with nothing created that still runs. */
 void fairlead_parmacs_end(void);
 

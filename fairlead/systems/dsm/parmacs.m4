@@ -4,10 +4,11 @@ where a makefile does that itself: MACROS=$(fairlead-parmacs-cc -macros). parmac
 call does. Lock, barrier and clock macros are blocks, as programs write them with and without a
 semicolon behind them; for that, G_MALLOC ends in one.
 
-define(`FAIRLEAD_INCLUDES', ``#include <fairlead/systems/dsm/parmacs.h>'')
+define(`FAIRLEAD_INCLUDES', ``#include <fairlead/systems/dsm/parmacs.h>'
+')
 define(`INCLUDES', `FAIRLEAD_INCLUDES')
 define(`MAIN_ENV', `FAIRLEAD_INCLUDES
-__attribute__((constructor, used)) static void fairlead_parmacs_start(void) { fairlead_parmacs_begin(); }')
+__attribute__((constructor, used)) static void fairlead_parmacs_start(void) { fairlead_parmacs_begin(FAIRLEAD_PARMACS_HAS_THREADS); }')
 define(`EXTERN_ENV', `FAIRLEAD_INCLUDES')
 define(`ENV', `')
 define(`MAIN_INITENV', `{;}')
@@ -72,9 +73,10 @@ define(`FULL_FENCE', `{;}')
 define(`SPLASH3_ROI_BEGIN', `')
 define(`SPLASH3_ROI_END', `')
 
-Words of m4 that are also words of C programs.
-undefine(`len', `index', `shift', `eval', `incr', `decr', `format', `substr', `translit', `include',
- `sinclude', `builtin', `indir', `patsubst', `regexp', `changequote', `changecom', `changeword',
+Words of m4 that are also words of C programs. `include' stays: m4 takes it for its own with
+parentheses only, and programs have headers come in by it.
+undefine(`len', `index', `shift', `eval', `incr', `decr', `format', `substr', `translit', `sinclude',
+ `builtin', `indir', `patsubst', `regexp', `changequote', `changecom', `changeword',
  `divnum', `undivert', `dumpdef', `errprint', `esyscmd', `syscmd', `sysval', `maketemp',
  `mkstemp', `m4exit', `m4wrap', `traceon', `traceoff', `debugmode', `debugfile', `pushdef', `popdef',
  `defn', `ifdef', `unix', `__unix__', `__gnu__', `__file__', `__line__', `__program__')

@@ -83,8 +83,8 @@ void Core::acquire_queued(std::uint32_t lock) {
   }
   // Where puts are the network's copies, the lock would have to wait for the records to be there.
   const bool takes = (port_.caps(queue->last).flags & (lci::kMappable | lci::kRemoteCopy)) == 0;
-  const RecordsRead read = records_read_[queue->last];
-  const FollowerWord follower{self_, takes, read.generation, read.count, board_->head().epoch};
+  const BoardReader& read = records_read_[queue->last];
+  const FollowerWord follower{self_, takes, read.generation(), read.count(), board_->head().epoch};
   put_lock_word(queue->last, follower_word(lock), follower.word());
   await_word(handed, lci::Cmp::ne, 0, {kALock, "lock", lock, queue->last});
   const auto head = RecordBoard::Head::of(handed.load(std::memory_order_acquire));
@@ -98,9 +98,9 @@ void Core::acquire_queued(std::uint32_t lock) {
 void Core::read_board(Rank from) {
   std::uint64_t head = 0;
   std::array<Notice, kFewRecords> few;
-  const RecordsRead read = records_read_[from];
+  const BoardReader& read = records_read_[from];
   const std::uint32_t ahead =
-      reads_in_order(from) ? std::min(kFewRecords, RecordBoard::kRecordsMax - read.count) : 0;
+      reads_in_order(from) ? std::min(kFewRecords, RecordBoard::kRecordsMax - read.count()) : 0;
   const Awaited records = records_of(from);
   const auto read_from = [&](std::size_t offset, void* to, std::size_t bytes) {
     begin(
@@ -112,7 +112,7 @@ void Core::read_board(Rank from) {
   };
   read_from(0, &head, sizeof head);
   if (ahead != 0) {
-    read_from(RecordBoard::offset_of(read.generation, read.count), few.data(),
+    read_from(RecordBoard::offset_of(read.generation(), read.count()), few.data(),
               ahead * sizeof(Notice));
   }
   await(fetched_, fetches_asked_, records);
@@ -124,40 +124,20 @@ void Core::read_board(Rank from) {
 // left has nothing new: the barrier told of all it had.
 void Core::read_records(Rank from, RecordBoard::Head head, std::span<const Notice> few, bool put) {
   if (head.epoch != board_->head().epoch || mutated(Mutant::records_unread)) return;
-  for (;;) {
-    if (head.full) {
+  BoardReader& reader = records_read_[from];
+  const BoardReader before = reader;
+  switch (reader.read(head, few, put, heard_, [&](std::size_t offset, void* to, std::size_t bytes) {
+    get_from_board(from, offset, to, bytes);
+  })) {
+    case BoardReader::Outcome::full:
       recorded_ = false;
       wire_.send(from, Kind::record_ask, 0, log_.time());
       return serve([this] { return recorded_; }, records_of(from));
-    }
-    RecordsRead& read = records_read_[from];
-    const bool is_same = head.generation == read.generation;
-    const std::uint32_t first = is_same ? read.count : 0;
-    if (head.generation < read.generation || head.count < first ||
-        head.count > RecordBoard::kRecordsMax) {
+    case BoardReader::Outcome::wrong:
       fail(fmt::format("rank {} has {} records of generation {}, after {} of {}", from, head.count,
-                       head.generation, read.count, read.generation));
-    }
-    read = {head.generation, head.count};
-    const std::uint32_t count = head.count - first;
-    const bool are_here = count == 0 || (is_same && count <= few.size());
-    if (are_here) {
-      heard_.assign(few.begin(), few.begin() + count);
-    } else {
-      // What the head tells of was there before it.
-      std::atomic_thread_fence(std::memory_order_acquire);
-      heard_.resize(count);
-      get_from_board(from, RecordBoard::offset_of(head.generation, first), heard_.data(),
-                     heard_.size() * sizeof(Notice));
-    }
-    if (count == 0 || head.generation == 0 || (are_here && put)) break;
-    std::atomic_thread_fence(std::memory_order_acquire);
-    std::uint64_t again = 0;
-    get_from_board(from, 0, &again, sizeof again);
-    const auto now = RecordBoard::Head::of(again);
-    if (now.generation == head.generation) break;
-    // What was read may be torn, and is all in the newer generation.
-    head = now;
+                       head.generation, before.count(), before.generation()));
+    case BoardReader::Outcome::read:
+      break;
   }
   if (!can_be(heard_, pages_, size_)) fail(fmt::format("rank {} has records that cannot be", from));
   std::erase_if(heard_,

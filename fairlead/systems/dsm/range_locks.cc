@@ -1,6 +1,7 @@
 #include "fairlead/systems/dsm/range_locks.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "fairlead/systems/dsm/mutants.h"
@@ -28,6 +29,17 @@ std::optional<RangeLocks::Waiter> RangeLocks::free() {
     return next;
   }
   return std::nullopt;
+}
+
+std::vector<RangeLocks::Held> RangeLocks::before(Rank rank, std::uint32_t number) const {
+  std::vector<Held> found;
+  const auto waiter = std::find_if(waiters_.begin(), waiters_.end(), [&](const Waiter& each) {
+    return each.rank == rank && each.number == number;
+  });
+  if (waiter == waiters_.end()) return found;
+  std::copy_if(held_.begin(), held_.end(), std::back_inserter(found),
+               [&](const Held& held) { return meet(held.range, waiter->range); });
+  return found;
 }
 
 }  // namespace fairlead::dsm

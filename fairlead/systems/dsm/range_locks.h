@@ -25,6 +25,11 @@ class RangeLocks {
     Range range;
     VectorTime time;  // what it knew when it asked
   };
+  struct Held {
+    Rank rank;
+    std::uint32_t number;
+    Range range;
+  };
 
   // Asked for; free() tells whether it has it.
   void acquire(Waiter&& waiter) { waiters_.push_back(std::move(waiter)); }
@@ -32,13 +37,11 @@ class RangeLocks {
   bool release(Rank rank, std::uint32_t number);
   // Takes out the next waiter whose range is free now, which holds it from then on.
   std::optional<Waiter> free();
+  // Those that keep this request from being granted; none where it does not wait, or waits for
+  // others that wait alone.
+  std::vector<Held> before(Rank rank, std::uint32_t number) const;
 
  private:
-  struct Held {
-    Rank rank;
-    std::uint32_t number;
-    Range range;
-  };
   static bool meet(const Range& a, const Range& b) {
     return a.begin < b.end && b.begin < a.end && (a.exclusive || b.exclusive);
   }

@@ -48,5 +48,29 @@ TEST(RangeLocks, AreReleasedByWhoHoldsThem) {
   EXPECT_TRUE(locks.release(0, 7));
 }
 
+// Who holds what a request waits for.
+std::vector<Rank> before(const RangeLocks& locks, Rank rank, std::uint32_t number) {
+  std::vector<Rank> ranks;
+  for (const RangeLocks::Held& held : locks.before(rank, number)) ranks.push_back(held.rank);
+  return ranks;
+}
+
+TEST(RangeLocks, TellWhoHoldsWhatIsWaitedFor) {
+  RangeLocks locks;
+  locks.acquire({0, 1, Range{0, 10, false}, {}});
+  locks.acquire({1, 4, Range{5, 15, false}, {}});
+  locks.acquire({2, 1, Range{20, 30, true}, {}});
+  EXPECT_EQ(freed(locks), (std::vector<Rank>{0, 1, 2}));
+  EXPECT_EQ(before(locks, 1, 4), std::vector<Rank>{}) << "it has it";
+  locks.acquire({3, 1, Range{8, 20, true}, {}});
+  locks.acquire({4, 2, Range{8, 9, false}, {}});
+  EXPECT_EQ(freed(locks), std::vector<Rank>{});
+  EXPECT_EQ(before(locks, 3, 1), (std::vector<Rank>{0, 1}));
+  EXPECT_EQ(before(locks, 4, 2), std::vector<Rank>{}) << "it waits for one that waits";
+  EXPECT_EQ(before(locks, 4, 1), std::vector<Rank>{}) << "there is no such request";
+  EXPECT_TRUE(locks.release(1, 4));
+  EXPECT_EQ(before(locks, 3, 1), std::vector<Rank>{0});
+}
+
 }  // namespace
 }  // namespace fairlead::dsm

@@ -9,9 +9,11 @@
 // take turns in two places: what was read of one is right if the head, read again, has it still.
 // Thread: in the port's turn.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "fairlead/systems/dsm/notices.h"
 
@@ -74,5 +76,64 @@ class RecordBoard {
   std::uint64_t* memory_;
 };
 static_assert(sizeof(Notice) == 12);
+
+// What one rank has read of another one's board since the last barrier.
+class BoardReader {
+ public:
+  enum class Outcome {
+    read,
+    full,   // the rank itself is to be asked
+    wrong,  // a head that no board has after what was read before; `head` is the one
+  };
+
+  std::uint32_t generation() const { return generation_; }
+  std::uint32_t count() const { return count_; }
+
+  // Into `records`, those behind `head` that were not read before. `few`: what follows those that
+  // were, as it was read with the head or, `put`, sent by the board's rank: enough where no more
+  // are new. get(offset, to, bytes) reads of the board; what it reads may be torn, as the rank goes
+  // on writing, until the head that is read behind it names the same generation.
+  template <class Get>
+  Outcome read(RecordBoard::Head& head, std::span<const Notice> few, bool put,
+               std::vector<Notice>& records, const Get& get);
+
+ private:
+  std::uint32_t generation_ = 0;
+  std::uint32_t count_ = 0;
+};
+
+template <class Get>
+BoardReader::Outcome BoardReader::read(RecordBoard::Head& head, std::span<const Notice> few,
+                                       bool put, std::vector<Notice>& records, const Get& get) {
+  for (;;) {
+    if (head.full) return Outcome::full;
+    const bool is_same = head.generation == generation_;
+    const std::uint32_t first = is_same ? count_ : 0;
+    if (head.generation < generation_ || head.count < first ||
+        head.count > RecordBoard::kRecordsMax) {
+      return Outcome::wrong;
+    }
+    const std::uint32_t count = head.count - first;
+    generation_ = head.generation;
+    count_ = head.count;
+    const bool are_here = count == 0 || (is_same && count <= few.size());
+    if (are_here) {
+      records.assign(few.begin(), few.begin() + count);
+    } else {
+      // What the head tells of was there before it.
+      std::atomic_thread_fence(std::memory_order_acquire);
+      records.resize(count);
+      get(RecordBoard::offset_of(head.generation, first), records.data(), count * sizeof(Notice));
+    }
+    if (count == 0 || head.generation == 0 || (are_here && put)) return Outcome::read;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    std::uint64_t again = 0;
+    get(0, &again, sizeof again);
+    const auto now = RecordBoard::Head::of(again);
+    if (now.generation == head.generation) return Outcome::read;
+    // What was read may be torn, and is all in the newer generation.
+    head = now;
+  }
+}
 
 }  // namespace fairlead::dsm

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
+#include <span>
 #include <vector>
 
 namespace fairlead::dsm {
@@ -97,6 +99,138 @@ TEST_F(RecordBoardTest, EpochsBeginAnewWithOne) {
   while (head().epoch != RecordBoard::Head::kEpochs - 1) board_.begin_epoch();
   board_.begin_epoch();
   EXPECT_EQ(head().epoch, 1u);
+}
+
+// Reads the board as a peer does. Before its get number n, from 0, of a read it calls between(n):
+// what the board's rank does meanwhile.
+class BoardReaderTest : public RecordBoardTest {
+ protected:
+  using Outcome = BoardReader::Outcome;
+
+  Outcome read(std::span<const Notice> few = {}, bool put = false) {
+    RecordBoard::Head at = head();
+    int gets = 0;
+    const Outcome outcome =
+        reader_.read(at, few, put, records_, [&](std::size_t offset, void* to, std::size_t bytes) {
+          if (between_) between_(gets);
+          ++gets;
+          std::memcpy(to, reinterpret_cast<const std::byte*>(memory_.data()) + offset, bytes);
+        });
+    gets_ = gets;
+    return outcome;
+  }
+
+  BoardReader reader_;
+  std::vector<Notice> records_;
+  std::function<void(int)> between_;
+  int gets_ = 0;
+};
+
+const std::vector<Notice> kOld{{1, 1, 1}, {2, 1, 1}, {3, 1, 1}};
+const std::vector<Notice> kNew{{1, 1, 5}, {2, 1, 5}, {3, 1, 5}};
+
+TEST_F(BoardReaderTest, ReadsWhatIsBehindWhatItHasRead) {
+  EXPECT_TRUE(board_.add(kOld));
+  EXPECT_EQ(read(), Outcome::read);
+  EXPECT_EQ(records_, kOld);
+  EXPECT_TRUE(board_.add(kNew));
+  EXPECT_EQ(read(), Outcome::read);
+  EXPECT_EQ(records_, kNew);
+  EXPECT_EQ(read(), Outcome::read);
+  EXPECT_TRUE(records_.empty());
+  EXPECT_EQ(gets_, 0);
+  // Expect: a generation is read from its beginning.
+  board_.begin_generation(kNew);
+  EXPECT_EQ(read(), Outcome::read);
+  EXPECT_EQ(records_, kNew);
+  // Expect: the few that came with the head are taken where they are all that is new.
+  EXPECT_TRUE(board_.add(kOld));
+  EXPECT_EQ(read(kOld, true), Outcome::read);
+  EXPECT_EQ(records_, kOld);
+  EXPECT_EQ(gets_, 0);
+}
+
+// Two generations later other records stand in the place that is read.
+TEST_F(BoardReaderTest, ReadsAgainWhatWasTorn) {
+  board_.begin_generation(kOld);
+  between_ = [&](int get) {
+    if (get != 0) return;
+    board_.begin_generation(kNew);
+    board_.begin_generation(kNew);
+    EXPECT_TRUE(board_.add(kOld));
+  };
+  EXPECT_EQ(read(), Outcome::read);
+  std::vector<Notice> all = kNew;
+  all.insert(all.end(), kOld.begin(), kOld.end());
+  EXPECT_EQ(records_, all);
+  EXPECT_EQ(reader_.generation(), 3u);
+  EXPECT_EQ(reader_.count(), all.size());
+  // Expect: records, head, then both again.
+  EXPECT_EQ(gets_, 4);
+}
+
+// The first records of a generation may be new when the head behind them is read.
+TEST_F(BoardReaderTest, ReadsAgainAsOftenAsGenerationsBegin) {
+  board_.begin_generation(kOld);
+  between_ = [&](int get) {
+    if (get == 1 || get == 3) board_.begin_generation(kNew);
+  };
+  EXPECT_EQ(read(), Outcome::read);
+  EXPECT_EQ(records_, kNew);
+  EXPECT_EQ(reader_.generation(), 3u);
+  EXPECT_EQ(gets_, 6);
+}
+
+// What was read with the head may be torn as well; what the board's rank sent cannot be.
+TEST_F(BoardReaderTest, ReadsAgainWhatCameWithTheHead) {
+  board_.begin_generation({});
+  EXPECT_EQ(read(), Outcome::read);
+  EXPECT_TRUE(board_.add(kOld));
+  between_ = [&](int get) {
+    if (get == 0) board_.begin_generation(kNew);
+  };
+  EXPECT_EQ(read(kOld), Outcome::read);
+  EXPECT_EQ(records_, kNew);
+  EXPECT_EQ(gets_, 3);
+}
+
+// What stands in the first generation stays until the barrier.
+TEST_F(BoardReaderTest, ReadsTheFirstGenerationOnce) {
+  EXPECT_TRUE(board_.add(kOld));
+  between_ = [&](int get) {
+    for (int i = 0; get == 0 && i < 3; ++i) board_.begin_generation(kNew);
+  };
+  EXPECT_EQ(read(), Outcome::read);
+  EXPECT_EQ(records_, kOld);
+  EXPECT_EQ(gets_, 1);
+}
+
+TEST_F(BoardReaderTest, AsksWhereTheBoardIsFullBeforeOrMeanwhile) {
+  const std::vector<Notice> most(RecordBoard::kRecordsMax / 2 + 1, Notice{1, 1, 1});
+  board_.begin_generation(kOld);
+  board_.begin_generation(kOld);
+  between_ = [&](int get) {
+    if (get != 1) return;
+    board_.begin_generation(kNew);
+    board_.begin_generation(most);
+  };
+  EXPECT_EQ(read(), Outcome::full);
+  between_ = nullptr;
+  EXPECT_EQ(read(), Outcome::full);
+  EXPECT_EQ(gets_, 0);
+}
+
+TEST_F(BoardReaderTest, RefusesHeadsThatNoBoardHas) {
+  board_.begin_generation(kOld);
+  EXPECT_EQ(read(), Outcome::read);
+  RecordBoard::Head at = head();
+  const auto get = [](std::size_t, void*, std::size_t) { FAIL() << "it was read"; };
+  at.count = 2;
+  EXPECT_EQ(reader_.read(at, {}, false, records_, get), Outcome::wrong);
+  at = {at.epoch, false, 0, 3};
+  EXPECT_EQ(reader_.read(at, {}, false, records_, get), Outcome::wrong);
+  at = {at.epoch, false, 2, RecordBoard::kRecordsMax + 1};
+  EXPECT_EQ(reader_.read(at, {}, false, records_, get), Outcome::wrong);
 }
 
 TEST(RecordBoardHead, ReadsWhatItWrites) {

@@ -4,6 +4,9 @@
 #include <link.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <string_view>
 
 namespace fairlead::dsm {
 namespace {
@@ -98,6 +101,48 @@ Result<std::vector<DataPart>> portable_variables() {
   }
   std::erase_if(parts, [](const DataPart& part) { return part.bytes == 0; });
   return parts;
+}
+
+std::vector<Library> loaded_libraries() {
+  std::vector<Library> libraries;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* into) {
+        Library found{std::hash<std::string_view>{}(info->dlpi_name),
+                      std::numeric_limits<std::uintptr_t>::max(), 0};
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const ElfW(Phdr)& header = info->dlpi_phdr[i];
+          if (header.p_type != PT_LOAD) continue;
+          const std::uintptr_t at = info->dlpi_addr + header.p_vaddr;
+          found.begin = std::min(found.begin, at);
+          found.end = std::max(found.end, at + header.p_memsz);
+        }
+        // The program itself lies at one address, and has no name here.
+        if (info->dlpi_name[0] != '\0') {
+          static_cast<std::vector<Library>*>(into)->push_back(found);
+        }
+        return 0;
+      },
+      &libraries);
+  return libraries;
+}
+
+LibraryMoves::LibraryMoves(std::span<const Library> from, std::span<const Library> to) {
+  for (const Library& library : from) {
+    const auto same = std::find_if(to.begin(), to.end(), [&](const Library& each) {
+      return each.name == library.name && each.end - each.begin == library.end - library.begin;
+    });
+    if (same == to.end() || same->begin == library.begin) continue;
+    least_ = moves_.empty() ? library.begin : std::min(least_, library.begin);
+    most_ = std::max(most_, library.end);
+    moves_.push_back({library.begin, library.end - library.begin, same->begin});
+  }
+}
+
+std::uintptr_t LibraryMoves::moved(std::uintptr_t word) const {
+  for (const Move& move : moves_) {
+    if (word - move.from < move.bytes) return word - move.from + move.to;
+  }
+  return word;
 }
 
 }  // namespace fairlead::dsm

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "fairlead/base/program_data.h"
@@ -31,5 +32,37 @@ class StaticData {
 // at another address on each rank, or the loader writes addresses of libraries among them; says how
 // to link it.
 Result<std::vector<DataPart>> portable_variables();
+
+// A library that a process has loaded, in whole: elsewhere in each process.
+struct Library {
+  std::uint64_t name;  // equal for the same file
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
+std::vector<Library> loaded_libraries();
+
+// Addresses in a process with the libraries `from`, as they are in one with the libraries `to`.
+class LibraryMoves {
+ public:
+  LibraryMoves() = default;
+  LibraryMoves(std::span<const Library> from, std::span<const Library> to);
+
+  // A word that points into no such library stays.
+  std::uintptr_t operator()(std::uintptr_t word) const {
+    return word < least_ || word >= most_ ? word : moved(word);
+  }
+
+ private:
+  struct Move {
+    std::uintptr_t from;
+    std::uintptr_t bytes;
+    std::uintptr_t to;
+  };
+  std::uintptr_t moved(std::uintptr_t word) const;
+
+  std::vector<Move> moves_;  // of libraries that lie elsewhere
+  std::uintptr_t least_ = 0;
+  std::uintptr_t most_ = 0;
+};
 
 }  // namespace fairlead::dsm

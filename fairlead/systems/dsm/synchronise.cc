@@ -17,7 +17,7 @@ constexpr std::size_t kNoticeWords = 3;
 constexpr std::size_t kArrivalHead = 3;    // whether there is a word, the word
 constexpr std::size_t kBarriersAhead = 2;  // this one, and the next
 constexpr Ps kLookAtLocks = milliseconds(1);
-// Who waits for a lock asks who has it after such a time, then again and again.
+// Who waits for a lock or a range asks who has it after such a time, then again and again.
 constexpr Ps kSeekFirst = milliseconds(10);
 constexpr Ps kSeekAgain = milliseconds(500);
 constexpr Awaited kDistributed{
@@ -69,7 +69,7 @@ std::uint64_t Core::barrier(std::uint64_t id, const char* call, std::uint64_t wo
   relay_.drop_covered(time_);
   if (queued_) {
     board_->begin_epoch();
-    std::fill(records_read_.begin(), records_read_.end(), RecordsRead{});
+    std::fill(records_read_.begin(), records_read_.end(), BoardReader{});
   }
   if (migrate_) move_homes();
   return agreed;
@@ -108,8 +108,8 @@ void Core::meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> no
       return false;
     };
     // To one at which homes move all ranks come: they have left another one.
-    if (!held_.empty() && id != kMoved) {
-      serve_with_locks(have_come, barrier);
+    if ((!held_.empty() || !held_ranges_.empty()) && id != kMoved) {
+      serve_with_holds(have_come, barrier);
     } else {
       serve(have_come, barrier);
     }
@@ -125,29 +125,44 @@ void Core::meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> no
   drain();
 }
 
-// A lock may be held over a barrier as long as nobody wants it before: who waits for it never comes
-// here. Of queued locks a plain store says so without a packet, so that this rank looks now and
-// then.
+// A lock or a range may be held over a barrier as long as nobody wants it before: who waits for it
+// never comes here. Of queued locks a plain store says so without a packet, so that this rank looks
+// now and then.
 template <class Done>
-void Core::serve_with_locks(const Done& done, const Awaited& barrier) {
+void Core::serve_with_holds(const Done& done, const Awaited& barrier) {
+  const bool looks = queued_ && !held_.empty();
   while (!done()) {
     for (const auto& [lock, held] : held_) {
       if (const auto next = waits_before_barrier(lock, held)) {
-        fail(
-            fmt::format("it is at {} and holds lock {}, for which rank {} waits, so that neither "
-                        "goes on: release the lock before the barrier",
-                        barrier.name(), lock, *next));
+        held_at(barrier, fmt::format("lock {}", lock), *next);
       }
     }
-    wait({.any_packet = true, .deadline = queued_ ? port_.now() + kLookAtLocks : kNever}, barrier);
+    for (const auto& [number, held] : held_ranges_) {
+      if (const auto next = waits_before_barrier(held.seeker)) {
+        held_at(barrier,
+                fmt::format("a range of {} bytes at {}", held.end - held.begin,
+                            static_cast<const void*>(memory_->view(0) + held.begin)),
+                *next);
+      }
+    }
+    wait({.any_packet = true, .deadline = looks ? port_.now() + kLookAtLocks : kNever}, barrier);
   }
   waiting_.over();
 }
 
+void Core::held_at(const Awaited& barrier, const std::string& what, Rank waiter) {
+  fail(
+      fmt::format("it is at {} and holds {}, for which rank {} waits, so that neither goes on: "
+                  "release it before the barrier",
+                  barrier.name(), what, waiter));
+}
+
 std::optional<Rank> Core::waits_before_barrier(std::uint32_t lock, const HeldLock& held) const {
-  if (queued_) return follows_before_barrier(lock);
-  if (!held.seeker || held.seeker->barriers != barriers_) return std::nullopt;
-  return held.seeker->rank;
+  return queued_ ? follows_before_barrier(lock) : waits_before_barrier(held.seeker);
+}
+std::optional<Rank> Core::waits_before_barrier(const std::optional<Seeker>& seeker) const {
+  if (!seeker || seeker->barriers != barriers_) return std::nullopt;
+  return seeker->rank;
 }
 
 void Core::take_arrival(std::uint64_t id, const Message& message, bool& knows, bool last) {
@@ -189,7 +204,7 @@ void Core::acquire(std::uint32_t lock) {
   } else {
     granted_ = false;
     wire_.send(lock % size_, Kind::acquire, lock, time_);
-    await_grant(lock);
+    await_grant(lock, {kALock, "lock", lock, lock % size_});
   }
   held_[lock].since = take_grant(asked);
 }
@@ -213,47 +228,66 @@ void Core::release(std::uint32_t lock) {
   drain();
 }
 
-// The rank that has a lock hears of who has waited for it long, as it may be at a barrier with it.
-// In virtual time nobody asks: a job that hangs there ends by itself.
-void Core::await_grant(std::uint32_t lock) {
-  lock_ = {kALock, "lock", lock, lock % size_};
+// The rank that has a lock or a range hears of who has waited for it long, as it may be at a
+// barrier with it. In virtual time nobody asks: a job that hangs there ends by itself.
+void Core::await_grant(std::uint64_t id, const Awaited& what) {
+  asked_id_ = id;
+  asked_ = what;
+  const Rank manager = *what.rank;
   const bool asks = (port_.caps(self_).flags & lci::kFreeWork) != 0;
   Ps next = asks ? port_.now() + kSeekFirst : kNever;
   while (!granted_) {
-    wait({.any_packet = true, .deadline = next}, lock_);
+    wait({.any_packet = true, .deadline = next}, asked_);
     if (granted_ || next == kNever || port_.now() < next) continue;
-    wire_.send(lock % size_, Kind::lock_sought, lock, std::span(&barriers_, 1));
+    wire_.send(manager, Kind::sought, id, std::span(&barriers_, 1));
     next = port_.now() + kSeekAgain;
   }
   waiting_.over();
 }
 
 // At the manager.
-void Core::lock_sought(const Message& message) {
-  if (message.body.size() != 1 || message.value >= kLocks) refuse(message);
-  const auto lock = static_cast<std::uint32_t>(message.value);
-  const std::optional<Rank> holder = locks_.holder(lock);
+void Core::sought(const Message& message) {
+  const std::uint64_t id = message.value;
+  if (message.body.size() != 1 || (id >= kLocks && id >> 32 != 1)) refuse(message);
+  const auto tell = [&](Rank to, std::uint64_t what, Rank holder) {
+    const std::uint32_t body[] = {holder, message.from, message.body[0]};
+    wire_.send(to, Kind::holder, what, body);
+  };
   // The grant may be on its way.
-  if (!holder || *holder == message.from) return;
-  const std::uint32_t body[] = {*holder, message.from, message.body[0]};
-  for (const Rank rank : {*holder, message.from}) wire_.send(rank, Kind::lock_holder, lock, body);
+  if (id >= kLocks) {
+    for (const RangeLocks::Held& held :
+         ranges_.before(message.from, static_cast<std::uint32_t>(id))) {
+      tell(held.rank, kRanges + held.number, held.rank);
+      tell(message.from, id, held.rank);
+    }
+  } else if (const auto holder = locks_.holder(static_cast<std::uint32_t>(id));
+             holder && *holder != message.from) {
+    tell(*holder, id, *holder);
+    tell(message.from, id, *holder);
+  }
 }
 
 // At who has it, if that is still so, and at who waits for it, if it still does.
 void Core::holder_told(const Message& message) {
-  if (message.body.size() != 3 || message.value >= kLocks ||
-      message.value % size_ != message.from || message.body[0] >= size_ ||
+  const std::uint64_t id = message.value;
+  const bool is_range = id >> 32 == 1;
+  if (message.body.size() != 3 || (!is_range && id >= kLocks) ||
+      message.from != (is_range ? kRangeManager : id % size_) || message.body[0] >= size_ ||
       message.body[1] >= size_) {
     refuse(message);
   }
-  const auto lock = static_cast<std::uint32_t>(message.value);
   if (message.body[1] == self_) {
-    if (lock_.number == lock) lock_.rank = message.body[0];
+    if (asked_id_ == id) asked_.rank = message.body[0];
     return;
   }
   if (message.body[0] != self_) refuse(message);
-  if (const auto held = held_.find(lock); held != held_.end()) {
-    held->second.seeker = {message.body[1], message.body[2]};
+  const Seeker seeker{message.body[1], message.body[2]};
+  const auto number = static_cast<std::uint32_t>(id);
+  if (is_range) {
+    const auto held = held_ranges_.find(number);
+    if (held != held_ranges_.end()) held->second.seeker = seeker;
+  } else if (const auto held = held_.find(number); held != held_.end()) {
+    held->second.seeker = seeker;
   }
 }
 

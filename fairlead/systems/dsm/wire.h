@@ -31,7 +31,8 @@ enum class Kind : std::uint32_t {
   range_acquire,  // number of the request; body: RangeLocks::Range, time
   range_release,  // number of the request; body: notices
   record_ask,     // body: time; of a rank whose record board is full
-  lock_sought,    // a lock that the sender has waited for long; body: its barriers so far
+  sought,         // what the sender has waited for long: a lock, or kRanges + number of the
+                  // request; body: its barriers so far
   profile,        // body: RankProfile, for rank 0 at the end
   // --- Lane::reply
   grant,      // of a lock; body: the manager's time, then notices
@@ -43,7 +44,8 @@ enum class Kind : std::uint32_t {
   cond_woken,
   range_grant,  // as grant
   records,      // body: notices
-  lock_holder,  // a lock that is sought; body: who has it, who seeks it, that one's barriers so far
+  holder,       // what is sought, as above: a request for a range is the receiver's; body: who
+                // has it, who seeks it, that one's barriers so far
   handed,       // a queued lock, which a word of the receiver tells: for who sleeps
   // --- Lane::control
   page_data,   // a page; body: its content
@@ -51,6 +53,8 @@ enum class Kind : std::uint32_t {
   page_none,   // a page that nobody has
   count
 };
+// Ranges are told from locks by it where messages name either.
+constexpr std::uint64_t kRanges = std::uint64_t{1} << 32;
 constexpr lci::Lane lane_of(Kind kind) {
   if (kind < Kind::grant) return lci::Lane::request;
   return kind < Kind::page_data ? lci::Lane::reply : lci::Lane::control;
