@@ -61,6 +61,24 @@ static void use_generics(int me, int pes) {
   shmem_free(words);
 }
 
+/* Names of before 1.4. PE `right` is this one's alone until the barrier. */
+static void use_old_generics(int me, int pes) {
+  static long long word;
+  static float real;
+  const int right = (me + 1) % pes;
+  shmem_set(&word, 20LL, right);
+  expect(shmem_finc(&word, right) == 20 && shmem_fadd(&word, 4LL, right) == 21, "a sum");
+  shmem_inc(&word, right);
+  shmem_add(&word, 2LL, right);
+  expect(shmem_swap(&word, 30LL, right) == 28, "a larger sum");
+  expect(shmem_cswap(&word, 30LL, 31LL, right) == 30, "was swapped");
+  const long long* const same = &word;
+  expect(shmem_fetch(same, right) == 31, "was swapped again");
+  expect(shmem_swap(&real, 2.5F, right) == 0, "was zero");
+  shmem_barrier_all();
+  expect(word == 31 && real == 2.5F, "the left neighbour's words");
+}
+
 int main(void) {
   shmem_init();
   const int me = shmem_my_pe();
@@ -68,6 +86,8 @@ int main(void) {
   use_statics(me, pes);
   shmem_barrier_all();
   use_generics(me, pes);
+  shmem_barrier_all();
+  use_old_generics(me, pes);
   shmem_barrier_all();
   if (me == 0) printf("all is well on %d PEs\n", pes);
   shmem_finalize();

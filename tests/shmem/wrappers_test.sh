@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # wrappers_test.sh BUILD_DIR CMAKE: the compiler wrappers of the build tree and of a moved install
-# build C and C++ programs that include <shmem.h>, also under their plain names.
+# build C and C++ programs that include <shmem.h>, or <mpp/shmem.h>, also under their plain names.
 set -euo pipefail
 build=$1 cmake=$2
 work=$build/shmem-wrappers-test
@@ -24,6 +24,7 @@ int main(void) {
   return 0;
 }
 END
+sed 's,<shmem.h>,<mpp/shmem.h>,' "$work/ring.c" >"$work/old_ring.c"
 
 try() {  # try PREFIX NAME: everything below PREFIX
   local prefix=$1 out=$work/$2 plain=$1/libexec/fairlead/bin
@@ -31,7 +32,7 @@ try() {  # try PREFIX NAME: everything below PREFIX
   # Expect: one command compiles and links; two steps do too; the program runs without settings.
   "$prefix/bin/fairlead-oshcc" "$work/ring.c" -o "$out/ring"
   "$out/ring" | grep -qx 'PE 0 was given 0' || fail "$2: ring does not run alone"
-  PATH="$plain:$PATH" oshc++ -c -x c++ "$work/ring.c" -o "$out/ring.o"
+  PATH="$plain:$PATH" oshc++ -c -x c++ "$work/old_ring.c" -o "$out/ring.o"
   PATH="$plain:$PATH" oshCC "$out/ring.o" -o "$out/ring_cxx"
   if [ -x "$prefix/bin/fairlead" ]; then
     for program in ring ring_cxx; do

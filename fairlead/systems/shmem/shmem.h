@@ -3427,6 +3427,27 @@ void shmem_no_such_type_(void);
   shmem_int32_atomic_xor, long*: shmem_int64_atomic_xor, unsigned int*: shmem_uint_atomic_xor, \
   unsigned long*: shmem_ulong_atomic_xor, unsigned long long*: shmem_ulonglong_atomic_xor, \
   default: shmem_no_such_type_))(__VA_ARGS__)
+#define shmem_fetch(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), float*: shmem_float_fetch, \
+  const float*: shmem_float_fetch, double*: shmem_double_fetch, const double*: \
+  shmem_double_fetch, int*: shmem_int_fetch, const int*: shmem_int_fetch, long*: \
+  shmem_long_fetch, const long*: shmem_long_fetch, long long*: shmem_longlong_fetch, const long \
+  long*: shmem_longlong_fetch, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_set(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), float*: shmem_float_set, \
+  double*: shmem_double_set, int*: shmem_int_set, long*: shmem_long_set, long long*: \
+  shmem_longlong_set, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_swap(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), float*: shmem_float_swap, \
+  double*: shmem_double_swap, int*: shmem_int_swap, long*: shmem_long_swap, long long*: \
+  shmem_longlong_swap, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_cswap(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: shmem_int_cswap, long*: \
+  shmem_long_cswap, long long*: shmem_longlong_cswap, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_finc(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: shmem_int_finc, long*: \
+  shmem_long_finc, long long*: shmem_longlong_finc, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_fadd(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: shmem_int_fadd, long*: \
+  shmem_long_fadd, long long*: shmem_longlong_fadd, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_inc(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: shmem_int_inc, long*: \
+  shmem_long_inc, long long*: shmem_longlong_inc, default: shmem_no_such_type_)(__VA_ARGS__)
+#define shmem_add(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), int*: shmem_int_add, long*: \
+  shmem_long_add, long long*: shmem_longlong_add, default: shmem_no_such_type_)(__VA_ARGS__)
 #define shmem_put_signal(...) _Generic((SHMEM_ARG0_(__VA_ARGS__, 0, 0)), shmem_ctx_t: \
   _Generic((SHMEM_ARG1_(__VA_ARGS__, 0, 0)), float*: shmem_ctx_float_put_signal, double*: \
   shmem_ctx_double_put_signal, long double*: shmem_ctx_longdouble_put_signal, char*: \
