@@ -260,7 +260,11 @@ std::vector<MPI_Comm> spread_communicators(int each) {
   MPI_Comm_split(MPI_COMM_WORLD, 0, world.rank % each * world.size + world.rank, &made[3]);
   MPI_Comm_split(MPI_COMM_WORLD, world.rank % 2, world.rank, &made[4]);
   MPI_Comm_split(MPI_COMM_WORLD, world.rank < each - 1 ? 1 : 0, world.rank, &made[5]);
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made[6]);
+  MPI_Info node = MPI_INFO_NULL;
+  MPI_Info_create(&node);
+  MPI_Info_set(node, "mpi_hw_resource_type", "hwloc://Machine");
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, node, &made[6]);
+  MPI_Info_free(&node);
   return made;
 }
 

@@ -447,5 +447,43 @@ TEST_P(Windows, SharedMemoryIsOneArray) {
   });
 }
 
+// Expect: ranks that MPI_COMM_TYPE_SHARED puts together can have a window of shared memory, in
+// every world; where none can map another's memory, each is alone.
+TEST_P(Windows, RanksSaidToShareMemoryDo) {
+  run_ranks(GetParam(), 4, [](int rank, int) {
+    MPI_Comm near = MPI_COMM_NULL, node = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, -rank, MPI_INFO_NULL, &near);
+    MPI_Info kind = MPI_INFO_NULL;
+    MPI_Info_create(&kind);
+    MPI_Info_set(kind, "mpi_hw_resource_type", "hwloc://Machine");
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, kind, &node);
+    MPI_Info_free(&kind);
+    int place = -1, near_size = -1, node_size = -1;
+    MPI_Comm_rank(near, &place);
+    MPI_Comm_size(near, &near_size);
+    MPI_Comm_size(node, &node_size);
+    bool good = MPI_TEST_CHECK(near_size >= 1 && near_size <= node_size, near_size, node_size);
+    MPI_Win win = MPI_WIN_NULL;
+    int* mine = nullptr;
+    const int error =
+        MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, near, &mine, &win);
+    good &= MPI_TEST_CHECK(error == MPI_SUCCESS, rank, error);
+    // Each stores its place at its right neighbour.
+    MPI_Aint bytes = 0;
+    int unit = 0;
+    int* right = nullptr;
+    MPI_Win_shared_query(win, (place + 1) % near_size, &bytes, &unit, &right);
+    MPI_Win_fence(0, win);
+    *right = place;
+    MPI_Win_fence(0, win);
+    const int left = (place + near_size - 1) % near_size;
+    good &= MPI_TEST_CHECK(*mine == left, *mine, left);
+    MPI_Win_free(&win);
+    MPI_Comm_free(&near);
+    MPI_Comm_free(&node);
+    return good;
+  });
+}
+
 }  // namespace
 }  // namespace fairlead::mpi_test

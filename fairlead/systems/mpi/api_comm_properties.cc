@@ -80,14 +80,36 @@ int comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
 
 namespace {
 
-// No part of a node is known here: who asks for one gets none. `info` may be nullptr.
-bool asks_for_node(int split_type, const Info* info) {
-  if (split_type == MPI_COMM_TYPE_SHARED) return true;
+// The kinds of parts that a communicator is split into by type; no part of a node is known here:
+// who asks for one gets none.
+enum class Part { none, node, shared_memory };
+
+// `info` may be nullptr.
+Part wanted_part(int split_type, const Info* info) {
+  if (split_type == MPI_COMM_TYPE_SHARED) return Part::shared_memory;
   const bool guided =
       split_type == MPI_COMM_TYPE_HW_GUIDED || split_type == MPI_COMM_TYPE_RESOURCE_GUIDED;
-  if (!guided || info == nullptr) return false;
+  if (!guided || info == nullptr) return Part::none;
   const std::string* const type = info->find("mpi_hw_resource_type");
-  return type != nullptr && (*type == "mpi_shared_memory" || *type == "hwloc://Machine");
+  if (type == nullptr) return Part::none;
+  if (*type == "mpi_shared_memory") return Part::shared_memory;
+  return *type == "hwloc://Machine" ? Part::node : Part::none;
+}
+
+// A number that the ranks of a part have in common and no other has: that of the node, or of the
+// first rank of the job on this node whose memory this one can map. Windows of
+// MPI_Win_allocate_shared need that; ranks of one node may have nothing but a network in common.
+int color_of(const Call& call, Part part) {
+  const run::Context& context = call.process().context();
+  const Rank self = call.engine().self();
+  const auto node = context.node_of(self);
+  if (part == Part::none) return MPI_UNDEFINED;
+  if (part == Part::node) return static_cast<int>(node);
+  for (Rank rank = 0; rank < self; ++rank) {
+    if (context.node_of(rank) != node) continue;
+    if ((call.engine().flags(rank) & lci::kMappable) != 0) return static_cast<int>(rank);
+  }
+  return static_cast<int>(self);
 }
 
 }  // namespace
@@ -104,11 +126,10 @@ int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_C
   if (!known && split_type != MPI_UNDEFINED) {
     return call.fail(parent, MPI_ERR_ARG, fmt::format("split_type is {}", split_type));
   }
-  const int color = asks_for_node(split_type, Objects<Info>::find(info))
-                        ? static_cast<int>(call.process().context().node_of(call.engine().self()))
-                        : MPI_UNDEFINED;
-  const MadeComm made = split_comm(call, *parent, CollectiveKind::comm_split_type, color, key,
-                                   fmt::format("one node of {}", parent->name));
+  const Part part = wanted_part(split_type, Objects<Info>::find(info));
+  const MadeComm made = split_comm(
+      call, *parent, CollectiveKind::comm_split_type, color_of(call, part), key,
+      fmt::format("{} of {}", part == Part::node ? "one node" : "shared memory", parent->name));
   if (made.error == MPI_SUCCESS) *newcomm = Process::handle_or_null(made.comm);
   return made.error;
 }
