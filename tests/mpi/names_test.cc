@@ -19,7 +19,7 @@ INSTANTIATE_MPI_TESTS(SharedNames);
 class Guest {
  public:
   Guest(lci::Port& port, const run::Names& names, std::uint64_t seed)
-      : port_(port), names_(names), seed_(seed), next_((port.self() + 1) % port.size()) {
+      : port_(port), seed_(seed), next_((port.self() + 1) % port.size()) {
     for (const bool last : {false, true}) {
       End& end = ends_[last];
       end.chan = names.channels[last ? names.channels.count - 1 : 0];
@@ -98,7 +98,6 @@ class Guest {
     Counter bumps;
   };
   lci::Port& port_;
-  run::Names names_;
   std::uint64_t seed_;
   Rank next_;
   End ends_[2];

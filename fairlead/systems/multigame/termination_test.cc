@@ -13,7 +13,7 @@ namespace {
 using Act = FourCounter::Act;
 
 // Rank 0 begins a wave; both of two ranks hear of it.
-std::uint32_t probe(FourCounter& zero, FourCounter& one) {
+std::uint32_t probe_both(FourCounter& zero, FourCounter& one) {
   const FourCounter::Action action = zero.idle();
   EXPECT_EQ(action.act, Act::probe);
   zero.on_probe(action.wave);
@@ -55,7 +55,7 @@ TEST(FourCounter, a_job_under_way_keeps_the_search_going) {
   one.begin();
   zero.sent(1);
   for (std::uint32_t wave = 1; wave <= 3; ++wave) {
-    if (wave == 1) probe(zero, one);
+    if (wave == 1) probe_both(zero, one);
     const FourCounter::Action report = one.idle();
     ASSERT_EQ(report.act, Act::report);
     zero.on_report(report.wave, report.sums);

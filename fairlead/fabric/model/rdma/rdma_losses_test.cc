@@ -322,8 +322,9 @@ TEST(RdmaTables, WhatIsBehindAMissStaysBehindIt) {
 
 // A second node that goes on changing a word of the second page, then one of the first.
 void change_until(LocalNic& nic, std::vector<std::uint64_t>& memory, const bool& stop) {
-  for (std::uint64_t i = 1; !stop; ++i) {
-    memory[kSecondPage] = i;
+  std::uint64_t i = 0;
+  while (!stop) {
+    memory[kSecondPage] = ++i;
     memory[0] = i;
     nic.sleep(nanoseconds(20));
   }
