@@ -2,6 +2,8 @@
 // them: one row a code that the documentation names.
 #include <unistd.h>
 
+#include <vector>
+
 #include "tests/sisci/sisci_parts.h"
 
 namespace fairlead::port_test {
@@ -87,7 +89,7 @@ bool creation(const Owner& mine) {
   good &= SISCI_EXPECT(SCI_ERR_ILLEGAL_PARAMETER, port, SCIRemoveSegment, segment, 0);
   // One of any id, which is not prepared.
   good &= SISCI_EXPECT(SCI_ERR_OK, port, SCICreateSegment, mine.device, &segment, kSegmentId, 64,
-                       nullptr, nullptr, SCI_FLAG_AUTO_ID);
+                       nullptr, nullptr, SCI_FLAG_AUTO_ID | SCI_FLAG_DMA_GLOBAL);
   good &= PORT_TEST_CHECK(SCIGetLocalSegmentId(segment) != kSegmentId, port, 0);
   good &= PORT_TEST_CHECK(SCIGetLocalSegmentSize(segment) == 64, port, 0);
   good &= SISCI_EXPECT(SCI_ERR_SEGMENT_NOT_PREPARED, port, SCISetSegmentAvailable, segment, 0, 0);
@@ -308,6 +310,34 @@ TEST_P(SisciArguments, a_connection_is_given_up_when_time_is_up) {
       while (error == SCI_ERR_BUSY) SCIRemoveSegment(mine.segment, 0, &error);
       good &= PORT_TEST_CHECK(error == SCI_ERR_OK, port, error);
     }
+    SCITerminate();
+    return good;
+  });
+}
+
+// As many segments as there can be: the next one, with memory or without, is refused, and one that
+// is removed makes room.
+TEST(SisciTables, full_of_segments_take_no_more) {
+  run_ranks("shm", 1, [](run::Context& rank) {
+    lci::Port& port = rank.port();
+    Owner mine(port);
+    bool good = mine.good;
+    std::vector<sci_local_segment_t> all;
+    sci_error_t error = SCI_ERR_OK;
+    while (error == SCI_ERR_OK && all.size() < 100000) {
+      sci_local_segment_t segment = nullptr;
+      SCICreateSegment(mine.device, &segment, 0, 64, nullptr, nullptr,
+                       SCI_FLAG_PRIVATE | SCI_FLAG_EMPTY, &error);
+      if (error == SCI_ERR_OK) all.push_back(segment);
+    }
+    good &= PORT_TEST_CHECK(error == SCI_ERR_API_NOSPC, port, error);
+    good &= PORT_TEST_CHECK(all.size() == 65535, port, all.size());
+    sci_local_segment_t more = nullptr;
+    good &= SISCI_EXPECT(SCI_ERR_API_NOSPC, port, SCICreateSegment, mine.device, &more, 20, 64,
+                         nullptr, nullptr, 0);
+    good &= SISCI_EXPECT(SCI_ERR_OK, port, SCIRemoveSegment, all.back(), 0);
+    good &= SISCI_EXPECT(SCI_ERR_OK, port, SCICreateSegment, mine.device, &more, 20, 64, nullptr,
+                         nullptr, 0);
     SCITerminate();
     return good;
   });

@@ -55,8 +55,8 @@ TEST_P(SisciDma, moves_between_segments) {
                          60000, on_end, &told,
                          SCI_FLAG_DMA_READ | SCI_FLAG_DMA_WAIT | SCI_FLAG_USE_CALLBACK);
     good &= PORT_TEST_CHECK(all_are(own, 100, mark) && told == SCI_ERR_OK, port, told);
-    // Parts of a vector.
-    dis_dma_vec_t parts[] = {{10, 0, 150000, 0}, {20, 5, 150100, 0}, {30, 9, 150200, 0}};
+    // Parts of a vector, whose flags programs leave unset.
+    dis_dma_vec_t parts[] = {{10, 0, 150000, 0}, {20, 5, 150100, ~0u}, {30, 9, 150200, 1}};
     good &= SISCI_EXPECT(SCI_ERR_OK, port, SCIStartDmaTransferVec, queue, mine.segment,
                          there.segment, 3, parts, nullptr, nullptr, SCI_FLAG_DMA_WAIT);
     good &= meeting.meet();
@@ -80,6 +80,17 @@ TEST_P(SisciDma, moves_between_segments) {
     good &= SISCI_EXPECT(SCI_ERR_OK, port, SCIWaitForDMAQueue, queue, SCI_INFINITE_TIMEOUT, 0);
     good &= meeting.meet();
     good &= PORT_TEST_CHECK(mine.at[190109] == theirs && mine.at[190110] == 0, port, 0);
+    // Expect: posted and waited for by the call that enqueues it, and the queue is idle again
+    good &= SISCI_EXPECT(SCI_ERR_OK, port, SCIResetDMAQueue, queue, 0);
+    for (const std::size_t at : {191000u, 191100u}) {
+      good &=
+          SISCI_EXPECT(SCI_ERR_OK, port, SCIEnqueueDMATransfer, queue, mine.segment, there.segment,
+                       0, at, 10, SCI_FLAG_DMA_POST | SCI_FLAG_DMA_WAIT | SCI_FLAG_DMA_RESET);
+      good &= in_state(queue, SCI_DMAQUEUE_IDLE, port);
+    }
+    good &= meeting.meet();
+    good &= PORT_TEST_CHECK(
+        mine.at[191000] == theirs && mine.at[191109] == theirs && mine.at[191110] == 0, port, 0);
     good &= SISCI_EXPECT(SCI_ERR_OK, port, SCIRemoveDMAQueue, queue, 0);
     good &= meeting.meet();
     SCITerminate();
@@ -112,6 +123,10 @@ TEST_P(SisciDma, tells_what_cannot_be) {
     good &= start(SCI_ERR_ILLEGAL_PARAMETER, nullptr, 0, 8, 0, 0);
     good &= start(SCI_ERR_ILLEGAL_PARAMETER, mine.segment, 0, 8, 0, SCI_FLAG_USE_CALLBACK);
     good &= start(SCI_ERR_ILLEGAL_FLAG, mine.segment, 0, 8, 0, SCI_FLAG_NOTIFY);
+    for (const unsigned flags : {SCI_FLAG_DMA_WAIT, SCI_FLAG_DMA_POST | SCI_FLAG_DMA_RESET}) {
+      good &= SISCI_EXPECT(SCI_ERR_ILLEGAL_FLAG, port, SCIEnqueueDMATransfer, queue, mine.segment,
+                           there.segment, 0, 0, 8, flags);
+    }
     good &= in_state(queue, SCI_DMAQUEUE_IDLE, port);
     good &= SISCI_EXPECT(SCI_ERR_ILLEGAL_OPERATION, port, SCIAbortDMAQueue, queue, 0);
     good &= SISCI_EXPECT(SCI_ERR_ILLEGAL_OPERATION, port, SCIWaitForDMAQueue, queue, 0, 0);

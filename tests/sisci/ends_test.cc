@@ -58,6 +58,41 @@ TEST_P(SisciEnds, a_process_that_ends_is_told_of) {
   });
 }
 
+// Rank 0 leaves a word and ends. Rank 1 hears first that it has ended, and then reads the word.
+TEST_P(SisciEnds, what_a_process_stored_last_stays_for_who_has_it_mapped) {
+  run_ranks(GetParam(), 2, [](run::Context& rank) {
+    lci::Port& port = rank.port();
+    Owner mine(port);
+    Meeting meeting(port);
+    bool good = mine.good;
+    if (port.self() == 0) mine.at[kSegmentBytes - 1] = 42;
+    good &= meeting.meet();
+    User there;
+    if (port.self() == 1) {
+      if (!good || !there.connect(mine, 0)) return false;
+      good &= meeting.meet();
+      sci_error_t error = SCI_ERR_OK;
+      good &=
+          PORT_TEST_CHECK(SCIWaitForRemoteSegmentEvent(there.segment, nullptr, SCI_INFINITE_TIMEOUT,
+                                                       0, &error) == SCI_CB_LOST,
+                          port, error);
+      // Expect: as it was where it is memory, and no copy elsewhere
+      if (sisci_map_is_memory(there.map) != 0) {
+        good &=
+            PORT_TEST_CHECK(there.at[kSegmentBytes - 1] == 42, port, there.at[kSegmentBytes - 1]);
+      }
+      unsigned char copy = 0;
+      good &= SISCI_EXPECT(SCI_ERR_TRANSFER_FAILED, port, SCIMemCopy, &copy, there.map, 0, 1,
+                           SCI_FLAG_BLOCK_READ);
+      good &= there.disconnect();
+    } else {
+      good &= meeting.meet();
+    }
+    SCITerminate();
+    return good;
+  });
+}
+
 // Rank 0 copies 8 bytes again and again, and repeats what a sequence says may be lost; a link dies
 // meanwhile and comes back.
 TEST(SisciLinks, that_die_are_noticed_by_a_sequence) {

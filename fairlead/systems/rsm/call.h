@@ -2,8 +2,10 @@
 // them run.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "fairlead/lci/port.h"
 #include "fairlead/systems/rsm/node.h"
 
 namespace fairlead::rsm {
@@ -12,15 +14,8 @@ class Call {
  public:
   Call() : node_(Node::join()) {
     if (node_ != nullptr && node_->left()) node_ = nullptr;
-    if (node_ == nullptr || !node_->port().wakes()) return;
-    entered_ = &node_->port();
-    entered_->enter();
+    if (node_ != nullptr) turn_.emplace(node_->port());
   }
-  ~Call() {
-    if (entered_ != nullptr) entered_->leave();
-  }
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
 
   // False: the process is in no job, or has left it. Calls return kNoJob.
   explicit operator bool() const { return node_ != nullptr; }
@@ -28,7 +23,7 @@ class Call {
 
  private:
   Node* node_;
-  lci::Port* entered_ = nullptr;  // to be left; nullptr: it does not wake, or there is none
+  std::optional<lci::PortTurn> turn_;  // there where the process is in the job
 };
 
 constexpr int kNoJob = RSMERR_CTLR_NOT_PRESENT;

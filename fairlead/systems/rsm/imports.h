@@ -66,7 +66,7 @@ class Imports {
   int block_store(void* mapped, const void* line);
   int block_load(const void* mapped, void* line);
 
-  // element: bytes of a number, by which offset and data are aligned; 1: any bytes.
+  // element: bytes of a number, a power of two, by which offset and data are aligned; 1: any bytes.
   int put(Handle handle, off_t offset, const void* data, std::size_t element, std::size_t count);
   int get(Handle handle, off_t offset, void* data, std::size_t element, std::size_t count);
 

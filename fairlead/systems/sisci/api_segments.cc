@@ -49,8 +49,8 @@ void SCIClose(sci_desc_t sd, unsigned int flags, sci_error_t* error) {
 void SCICreateSegment(sci_desc_t sd, sci_local_segment_t* segment, unsigned int segmentId,
                       size_t size, sci_cb_local_segment_t callback, void* callbackArg,
                       unsigned int flags, sci_error_t* error) {
-  constexpr unsigned kLegal =
-      SCI_FLAG_USE_CALLBACK | SCI_FLAG_EMPTY | SCI_FLAG_PRIVATE | SCI_FLAG_AUTO_ID;
+  constexpr unsigned kLegal = SCI_FLAG_USE_CALLBACK | SCI_FLAG_EMPTY | SCI_FLAG_PRIVATE |
+                              SCI_FLAG_AUTO_ID | SCI_FLAG_DMA_GLOBAL;
   call(error, {flags, kLegal, SCI_FLAG_BROADCAST}, [&](Process& process) {
     if (segment == nullptr) return SCI_ERR_ILLEGAL_PARAMETER;
     Handle made = 0;

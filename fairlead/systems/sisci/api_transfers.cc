@@ -274,14 +274,23 @@ sci_dma_queue_state_t SCIEnqueueDMATransfer(sci_dma_queue_t dq, sci_local_segmen
                                             size_t remoteOffset, size_t size, unsigned int flags,
                                             sci_error_t* error) {
   sci_dma_queue_state_t state = SCI_DMAQUEUE_ERROR;
-  constexpr unsigned kLegal = SCI_FLAG_DMA_READ | SCI_FLAG_DMA_GLOBAL;
-  constexpr unsigned kMissing = SCI_FLAG_DMA_POST | SCI_FLAG_DMA_WAIT | SCI_FLAG_DMA_RESET;
-  call(error, {flags, kLegal, kMissing}, [&](Process& process) {
+  constexpr unsigned kLegal = SCI_FLAG_DMA_READ | SCI_FLAG_DMA_GLOBAL | SCI_FLAG_DMA_POST |
+                              SCI_FLAG_DMA_WAIT | SCI_FLAG_DMA_RESET;
+  const bool posts = (flags & SCI_FLAG_DMA_POST) != 0;
+  const bool waits = (flags & SCI_FLAG_DMA_WAIT) != 0;
+  const bool resets = (flags & SCI_FLAG_DMA_RESET) != 0;
+  call(error, {flags, kLegal}, [&](Process& process) {
+    if ((waits && !posts) || (resets && !waits)) return SCI_ERR_ILLEGAL_FLAG;
     if (number_of(localSegment) == 0) return SCI_ERR_ILLEGAL_PARAMETER;
-    const sci_error_t code = process.queues().enqueue(
-        number_of(dq),
-        transfer_of(localSegment, remoteSegment, localOffset, remoteOffset, size, flags));
-    state = process.queues().state(number_of(dq));
+    fairlead::sisci::DmaQueues& queues = process.queues();
+    const fairlead::Handle queue = number_of(dq);
+    sci_error_t code = queues.enqueue(
+        queue, transfer_of(localSegment, remoteSegment, localOffset, remoteOffset, size, flags));
+    if (code == SCI_ERR_OK && posts) {
+      code = queues.post(queue, nullptr, nullptr, flags & SCI_FLAG_DMA_WAIT);
+      if (resets) (void)queues.reset(queue);
+    }
+    state = queues.state(queue);
     return code;
   });
   return state;
@@ -326,7 +335,6 @@ void SCIStartDmaTransferVec(sci_dma_queue_t dq, sci_local_segment_t localSegment
     std::vector<DmaTransfer> transfers;
     for (size_t i = 0; i < vecLength; ++i) {
       const dis_dma_vec_t& part = disDmaVec[i];
-      if (part.flags != 0) return SCI_ERR_ILLEGAL_FLAG;
       transfers.push_back(transfer_of(localSegment, remoteSegment, part.local_offset,
                                       part.remote_offset, part.size, flags));
     }

@@ -99,12 +99,12 @@ sci_error_t LocalSegments::create(Handle device, std::uint32_t id, std::size_t s
   segment->is_empty = (flags & SCI_FLAG_EMPTY) != 0;
   if (calls_back) segment->callback = callback;
   segment->argument = argument;
-  if (!segment->is_empty && !allocate(*segment)) return SCI_ERR_NOSPC;
-  LocalSegment& made = *segment;
   const Handle added = segments_.add(std::move(segment));
-  if (added == 0) {
-    free_memory(made);
-    return SCI_ERR_API_NOSPC;
+  if (added == 0) return SCI_ERR_API_NOSPC;
+  LocalSegment& made = *find(added);
+  if (!made.is_empty && !allocate(made)) {
+    segments_.remove(added);
+    return SCI_ERR_NOSPC;
   }
   if (!is_private) by_id_[id] = added;
   devices_.add_user(device);
@@ -139,7 +139,7 @@ sci_error_t LocalSegments::remove(Handle handle, unsigned flags) {
   if (segment->maps > 0 || segment->users > 0) return SCI_ERR_BUSY;
   if ((flags & SCI_FLAG_FORCE_REMOVE) != 0) {
     segment->available = false;
-    end_connections(handle);
+    end_connections(handle, false);
     segment = find(handle);
     if (segment == nullptr) return SCI_ERR_OK;
   }
@@ -155,6 +155,18 @@ sci_error_t LocalSegments::remove(Handle handle, unsigned flags) {
   devices_.drop_user(segment->device);
   segments_.remove(handle);
   return SCI_ERR_OK;
+}
+
+void LocalSegments::end_all() {
+  std::vector<Handle> all;
+  segments_.for_each([&](Handle handle, LocalSegment& segment) {
+    segment.available = false;
+    all.push_back(handle);
+  });
+  // A callback may have removed one meanwhile.
+  for (const Handle handle : all) {
+    if (find(handle) != nullptr) end_connections(handle, true);
+  }
 }
 
 void LocalSegments::remove_all() {
@@ -194,13 +206,14 @@ sci_error_t LocalSegments::make_unavailable(Handle handle, unsigned flags) {
       (void)mailbox_.send(importer.rank, {.kind = Kind::asks_end, .handle = importer.handle});
     }
   }
-  if ((flags & SCI_FLAG_FORCE_DISCONNECT) != 0) end_connections(handle);
+  if ((flags & SCI_FLAG_FORCE_DISCONNECT) != 0) end_connections(handle, false);
   return SCI_ERR_OK;
 }
 
-// Nothing of theirs reaches the memory when this returns: puts are refused, and who had it mapped
-// has said that it has not any more.
-void LocalSegments::end_connections(Handle handle) {
+// Nothing of theirs is of use when this returns: puts are refused, and who had it mapped has said
+// that it has not any more. Where this process is leaving, they keep the memory to read: who is
+// told by a word there and an interrupt may look at the word after this process has gone.
+void LocalSegments::end_connections(Handle handle, bool leaving) {
   LocalSegment& segment = *find(handle);
   const std::vector<Importer> importers = segment.importers;
   const Rank self = port_.self();
@@ -208,8 +221,10 @@ void LocalSegments::end_connections(Handle handle) {
     (void)port_.regrant(segment.segment, lci::kRead | lci::kWrite, {&self, 1});
   }
   for (const Importer& importer : importers) {
-    (void)mailbox_.send(importer.rank,
-                        {.kind = Kind::ended, .handle = importer.handle, .other = handle});
+    (void)mailbox_.send(importer.rank, {.kind = Kind::ended,
+                                        .flags = static_cast<std::uint8_t>(leaving ? 1 : 0),
+                                        .handle = importer.handle,
+                                        .other = handle});
   }
   (void)waiting_.until(
       [&] {

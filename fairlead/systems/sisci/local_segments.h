@@ -59,6 +59,9 @@ class LocalSegments {
                      sci_cb_local_segment_t callback, void* argument, unsigned flags,
                      Handle* handle);
   sci_error_t remove(Handle handle, unsigned flags);
+  // At the end of the program: every connection ends, and nobody gets another. Who had a segment
+  // mapped goes on reading what was there last, until remove_all().
+  void end_all();
   void remove_all();
   sci_error_t give_memory(Handle handle, void* address, std::size_t size);
   sci_error_t prepare(Handle handle);
@@ -77,7 +80,7 @@ class LocalSegments {
   void free_memory(const LocalSegment& segment);
   // Lets the Port know who is connected now.
   Post grant(const LocalSegment& segment);
-  void end_connections(Handle handle);
+  void end_connections(Handle handle, bool leaving);
   void forget_lost(Handle handle);
   void tell(Handle handle, const Event& event);
   void call_back(Handle handle);

@@ -20,7 +20,8 @@ enum class Kind : std::uint8_t {
   // To who connected; handle: its own.
   connected,  // code, other: the owner's handle, size, segment, mappable
   asks_end,   // the owner would like it to disconnect
-  ended,      // the connection has ended; other: the owner's handle
+  ended,      // the connection has ended; other: the owner's handle; flags: 1 where the owner is
+              // leaving, and its memory stays what it is until all have left
   // Interrupts have such messages, too.
   connect_interrupt,     // id: the number, other; flags: 1 with data
   disconnect_interrupt,  // handle, other

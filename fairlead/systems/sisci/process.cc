@@ -120,7 +120,7 @@ void Process::leave() {
   maps_.unmap_all();
   remotes_.disconnect_all();
   interrupts_.disconnect_all();
-  locals_.remove_all();
+  locals_.end_all();
   interrupts_.remove_all();
   left_ = true;
   if (port_.self() != 0) {
@@ -137,6 +137,7 @@ void Process::leave() {
       if (!port_.path(rank).down) (void)mailbox_.send(rank, {.kind = Kind::all_left});
     }
   }
+  locals_.remove_all();
   context_.ended(run::System::sisci);
 }
 

@@ -136,6 +136,7 @@ void RemoteSegments::ended(Rank from, const Message& message) {
   Message seen{.kind = Kind::ended_seen, .handle = message.other, .other = message.handle};
   if (segment != nullptr && segment->owner == from) {
     segment->ended_early = segment->state == RemoteSegment::State::connecting;
+    segment->stays = (message.flags & 1) != 0;
     end(message.handle, SCI_ERR_OK);
   }
   mailbox_.reply(from, seen);
@@ -145,7 +146,9 @@ void RemoteSegments::end(Handle handle, sci_error_t why) {
   RemoteSegment& segment = *find(handle);
   if (segment.state != RemoteSegment::State::connected) return;
   segment.state = RemoteSegment::State::ended;
-  for (const ForeignMapping* const region : segment.regions) regions_.cut_off(region);
+  if (!segment.stays) {
+    for (const ForeignMapping* const region : segment.regions) regions_.cut_off(region);
+  }
   tell(handle, {SCI_CB_LOST, segment.owner, why});
 }
 

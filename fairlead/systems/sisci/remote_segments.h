@@ -22,6 +22,7 @@ struct RemoteSegment {
   State state = State::connecting;
   sci_error_t refusal = SCI_ERR_OK;
   bool ended_early = false;  // the owner ended it before it could say that there is one
+  bool stays = false;        // it ended as the owner left: what is mapped stays what it was
   std::uint64_t size = 0;
   Handle exported = 0;     // the owner's handle
   lci::SegId segment = 0;  // Port's name of it

@@ -99,7 +99,8 @@ void SCIOpen(sci_desc_t* sd, unsigned int flags, sci_error_t* error);
 void SCIClose(sci_desc_t sd, unsigned int flags, sci_error_t* error);
 
 /* --- Segments of this process. */
-/* Zeroed memory of `size` bytes, any size but 0. Flags: USE_CALLBACK, EMPTY, PRIVATE, AUTO_ID. */
+/* Zeroed memory of `size` bytes, any size but 0. Flags: USE_CALLBACK, EMPTY, PRIVATE, AUTO_ID,
+ * DMA_GLOBAL. */
 void SCICreateSegment(sci_desc_t sd, sci_local_segment_t* segment, unsigned int segmentId,
                       size_t size, sci_cb_local_segment_t callback, void* callbackArg,
                       unsigned int flags, sci_error_t* error);
@@ -199,6 +200,8 @@ void SCICreateDMAQueue(sci_desc_t sd, sci_dma_queue_t* dq, unsigned int localAda
                        unsigned int maxEntries, unsigned int flags, sci_error_t* error);
 /* SCI_ERR_ILLEGAL_OPERATION: it is posted. */
 void SCIRemoveDMAQueue(sci_dma_queue_t dq, unsigned int flags, sci_error_t* error);
+/* DMA_POST: posts the queue. Only with it DMA_WAIT, and only with that DMA_RESET: the queue is idle
+ * again when the call returns. */
 sci_dma_queue_state_t SCIEnqueueDMATransfer(sci_dma_queue_t dq, sci_local_segment_t localSegment,
                                             sci_remote_segment_t remoteSegment, size_t localOffset,
                                             size_t remoteOffset, size_t size, unsigned int flags,

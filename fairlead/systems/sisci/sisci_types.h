@@ -58,7 +58,7 @@ typedef struct {
   unsigned int size;
   unsigned int local_offset;
   unsigned int remote_offset;
-  unsigned int flags; /* 0 */
+  unsigned int flags; /* not looked at: programs leave it unset */
 } dis_dma_vec_t;
 
 /* Each runs in a call of the API, on the program's own thread, and may make calls itself. After
