@@ -18,6 +18,7 @@ define(`CREATE', `ifelse(`$#', `1', `{fairlead_parmacs_create((void (*)(void))($
  `{fairlead_parmacs_create_all((void (*)(void))($1), ($2));}')')
 define(`WAIT_FOR_END', `{fairlead_parmacs_wait_for_end();}')
 define(`NEWPROC', `')
+define(`THREAD_INIT_FREE', `{;}')
 
 define(`G_MALLOC', `fairlead_parmacs_malloc($1);')
 define(`G_MALLOC_F', `fairlead_parmacs_malloc($1)')
@@ -45,6 +46,7 @@ define(`BARDEC', `fairlead_parmacs_barrier $1;')
 define(`BARINIT', `{fairlead_parmacs_barrier_init(&($1));}')
 define(`BARRIER', `{fairlead_parmacs_arrive(&($1), ($2));}')
 define(`BARFREE', `{;}')
+define(`BARINCLUDE', `{;}')
 
 define(`PAUSEDEC', `fairlead_parmacs_pause $1;')
 define(`PAUSEINIT', `{fairlead_parmacs_pause_init(&($1));}')
