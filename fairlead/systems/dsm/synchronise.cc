@@ -130,6 +130,7 @@ void Core::meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> no
 // then.
 template <class Done>
 void Core::serve_with_locks(const Done& done, const Awaited& barrier) {
+  run::ToldWait told(waits_);
   while (!done()) {
     for (const auto& [lock, held] : held_) {
       if (const auto next = waits_before_barrier(lock, held)) {
@@ -139,9 +140,9 @@ void Core::serve_with_locks(const Done& done, const Awaited& barrier) {
                         barrier.name(), lock, *next));
       }
     }
-    wait({.any_packet = true, .deadline = queued_ ? port_.now() + kLookAtLocks : kNever}, barrier);
+    wait(told, {.any_packet = true, .deadline = queued_ ? port_.now() + kLookAtLocks : kNever},
+         barrier);
   }
-  waiting_.over();
 }
 
 std::optional<Rank> Core::waits_before_barrier(std::uint32_t lock, const HeldLock& held) const {
@@ -219,13 +220,13 @@ void Core::await_grant(std::uint32_t lock) {
   lock_ = {kALock, "lock", lock, lock % size_};
   const bool asks = (port_.caps(self_).flags & lci::kFreeWork) != 0;
   Ps next = asks ? port_.now() + kSeekFirst : kNever;
+  run::ToldWait told(waits_);
   while (!granted_) {
-    wait({.any_packet = true, .deadline = next}, lock_);
+    wait(told, {.any_packet = true, .deadline = next}, lock_);
     if (granted_ || next == kNever || port_.now() < next) continue;
     wire_.send(lock % size_, Kind::lock_sought, lock, std::span(&barriers_, 1));
     next = port_.now() + kSeekAgain;
   }
-  waiting_.over();
 }
 
 // At the manager.
