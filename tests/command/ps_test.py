@@ -83,6 +83,27 @@ int main(int argc, char** argv) {
 }
 """
 
+# PE 0 waits for a word that PE 1 puts once there is a file "go".
+SHMEM_PROGRAM = r"""
+#include <shmem.h>
+#include <unistd.h>
+
+static int word = 0;
+
+int main(void) {
+  shmem_init();
+  shmem_barrier_all();
+  if (shmem_my_pe() == 0) shmem_int_wait_until(&word, SHMEM_CMP_EQ, 1);
+  if (shmem_my_pe() == 1) {
+    while (access("go", F_OK) != 0) usleep(1000);
+    shmem_int_p(&word, 1, 0);
+  }
+  while (access("end", F_OK) != 0) usleep(1000);
+  shmem_finalize();
+  return 0;
+}
+"""
+
 
 class Ps(unittest.TestCase):
     @classmethod
@@ -98,6 +119,11 @@ class Ps(unittest.TestCase):
         source.write_text(MEMORY_PROGRAM)
         subprocess.run([str(BIN / "fairlead-dsmcc"), "-O1", str(source), "-o",
                         str(cls.memory_program)], check=True, env=environment())
+        cls.shmem_program = Path(cls.built.name) / "words"
+        source = cls.shmem_program.with_suffix(".c")
+        source.write_text(SHMEM_PROGRAM)
+        subprocess.run([str(BIN / "fairlead-oshcc"), "-O1", str(source), "-o",
+                        str(cls.shmem_program)], check=True, env=environment())
 
     @classmethod
     def tearDownClass(cls):
@@ -245,6 +271,23 @@ class Ps(unittest.TestCase):
             # Expect: it ends with the wait.
             self.until("runs", rank=1)
             self.end()
+            for name in ("go", "end"):
+                (Path(self.folder.name) / name).unlink()
+
+    def test_shmem(self):
+        for on in ("shm", "udp"):
+            self.begin("words", "--on", on, program=self.shmem_program)
+            self.until("waits", call="shmem_int_wait_until")
+            line = r"shmem_int_wait_until, at 0x[0-9a-f]+, for \d+\.\d{3} s\n"
+            self.assertRegex(fairlead("ps", str(self.job.pid)).stdout, r"\n  0 +\d+ +" + line)
+            self.job.send_signal(signal.SIGUSR1)
+            time.sleep(0.3)
+            self.touch("go")
+            # Expect: it ends with the wait.
+            self.until("runs")
+            error = self.end()
+            self.assertRegex(error, r"fairlead: rank 0 of 2 \(process \d+\): " + line)
+            self.assertRegex(error, r"fairlead: rank 1 of 2 \(process \d+\): not in a call")
             for name in ("go", "end"):
                 (Path(self.folder.name) / name).unlink()
 

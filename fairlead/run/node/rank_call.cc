@@ -92,6 +92,15 @@ CallFacts RankCall::read() const {
   return facts;
 }
 
+void set_call(CallFacts& facts, std::string_view call, std::string_view what) {
+  set_call_text(facts.call, call);
+  if (what.starts_with(call)) {
+    what.remove_prefix(call.size());
+    what.remove_prefix(std::min(what.find_first_not_of(": "), what.size()));
+  }
+  set_call_text(facts.group, what);
+}
+
 std::size_t describe(const CallFacts& facts, std::int64_t now_ns, char* to, std::size_t room) {
   Line line(to, room);
   const std::string_view call = text_of(facts.call, sizeof facts.call);

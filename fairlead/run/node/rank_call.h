@@ -23,7 +23,8 @@ struct CallFacts {
   static constexpr std::int32_t kNobody = -2;  // the call is one of a group, or peers are unknown
 
   char call[32] = {};   // "MPI_Recv"
-  char group[48] = {};  // the communicator's name; Kind::memory: the locks that the rank holds
+  char group[48] = {};  // the communicator's name, or what else is known of what the call waits
+                        // for; Kind::memory: the locks that the rank holds
   std::int32_t peer = kNobody;  // Kind::memory: who is to bring it
   std::int32_t tag = kNobody;   // kNobody: it is the library's own
   std::uint64_t bytes = 0;      // of the message sent, or most of the one to receive
@@ -67,5 +68,9 @@ void set_call_text(char (&field)[size], std::string_view text) {
   const std::size_t length = text.copy(field, size - 1);
   field[length] = '\0';
 }
+
+// Fills in the call, and as its group what the call waits for: without the call's name where `what`
+// begins with that.
+void set_call(CallFacts& facts, std::string_view call, std::string_view what);
 
 }  // namespace fairlead::run

@@ -98,7 +98,7 @@ Core::Core(run::Context& context, const Options& options)
       relay_(size_),
       rounds_(self_, size_),
       arrivals_(rounds_.steps().size()),
-      waiting_(port_, context.rank_call(), [this] { return what_it_holds(); }),
+      waits_(port_, context.rank_call()),
       asked_{kALock} {}
 
 Core::~Core() {
@@ -257,10 +257,20 @@ void Core::must(Post answer, const char* what) {
   fail(fmt::format("{}: {}", what, run::lost_ranks(port_)));
 }
 
+Post Core::wait_once(run::ToldWait& told, lci::Until until, const Awaited& of) {
+  until.what = of.what;
+  return told.wait(
+      until, of.peer(), [this](const lci::Until& one) { return port_.wait(one); },
+      [&](run::CallFacts& facts) {
+        of.describe(facts);
+        run::set_call_text(facts.group, what_it_holds());
+      });
+}
+
 void Core::await(const Counter& counter, std::uint64_t at, const Awaited& of) {
   if (in_fault_ && counter.ok + counter.failed < at) check_that_port_looks();
-  must(waiting_.wait({.counter = &counter, .at = at}, of), of.what);
-  waiting_.over();
+  run::ToldWait told(waits_);
+  must(wait_once(told, {.counter = &counter, .at = at}, of), of.what);
   if (counter.failed.load(std::memory_order_relaxed) != 0) {
     fail(fmt::format("{}: a rank refused it", of.what));
   }
@@ -268,8 +278,8 @@ void Core::await(const Counter& counter, std::uint64_t at, const Awaited& of) {
 
 void Core::await_word(const std::atomic<std::uint64_t>& word, lci::Cmp cmp, std::uint64_t value,
                       const Awaited& of) {
-  must(waiting_.wait({.word = &word, .cmp = cmp, .value = value}, of), of.what);
-  waiting_.over();
+  run::ToldWait told(waits_);
+  must(wait_once(told, {.word = &word, .cmp = cmp, .value = value}, of), of.what);
 }
 
 std::string Core::what_it_holds() const {

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "fairlead/run/context.h"
+#include "fairlead/systems/dsm/awaited.h"
 #include "fairlead/systems/dsm/diff.h"
 #include "fairlead/systems/dsm/dissemination.h"
 #include "fairlead/systems/dsm/dsm.h"
@@ -41,7 +42,6 @@
 #include "fairlead/systems/dsm/range_locks.h"
 #include "fairlead/systems/dsm/record_board.h"
 #include "fairlead/systems/dsm/static_data.h"
-#include "fairlead/systems/dsm/waiting.h"
 #include "fairlead/systems/dsm/watch/watch.h"
 #include "fairlead/systems/dsm/wire.h"
 
@@ -116,28 +116,32 @@ class Core {
   void await_word(const std::atomic<std::uint64_t>& word, lci::Cmp cmp, std::uint64_t value,
                   const Awaited& of);
   void must(Post answer, const char* what);
-  // One wait of those until `of` is there.
-  void wait(const lci::Until& until, const Awaited& of) {
+  // One wait of the port's, of those that `told` takes until `of` is there. `until` has no text of
+  // its own.
+  Post wait_once(run::ToldWait& told, lci::Until until, const Awaited& of);
+  void wait(run::ToldWait& told, const lci::Until& until, const Awaited& of) {
     if (wire_.peer_down()) must(Post::peer_down, of.what);
-    must(waiting_.wait(until, of), of.what);
+    must(wait_once(told, until, of), of.what);
   }
   // Until `call`, a put, get or atomic, finds room.
   template <class Call>
   void begin(const Call& call, const Awaited& of) {
     Post answer = call();
-    while (answer == Post::again_credit || answer == Post::again_buffer) {
-      const Post waited = waiting_.wait({.any_change = true}, of);
-      if (waited == Post::peer_down) must(waited, of.what);
-      answer = call();
+    if (answer == Post::again_credit || answer == Post::again_buffer) {
+      run::ToldWait told(waits_);
+      do {
+        const Post waited = wait_once(told, {.any_change = true}, of);
+        if (waited == Post::peer_down) must(waited, of.what);
+        answer = call();
+      } while (answer == Post::again_credit || answer == Post::again_buffer);
     }
-    waiting_.over();
     must(answer, of.what);
   }
   // Until `done()` holds, whoever brings it about.
   template <class Done>
   void wait_until(const Done& done, const Awaited& of) {
-    while (!done()) wait({.any_change = true, .deadline = port_.now() + kLook}, of);
-    waiting_.over();
+    run::ToldWait told(waits_);
+    while (!done()) wait(told, {.any_change = true, .deadline = port_.now() + kLook}, of);
   }
   // Until this rank's messages have left, which nobody sends for it while it computes.
   void drain() {
@@ -146,8 +150,8 @@ class Core {
   // Until `done()` holds, which upcalls bring about.
   template <class Done>
   void serve(const Done& done, const Awaited& of) {
-    while (!done()) wait({.any_packet = true}, of);
-    waiting_.over();
+    run::ToldWait told(waits_);
+    while (!done()) wait(told, {.any_packet = true}, of);
   }
   // "lock 7, lock 9, a range".
   std::string what_it_holds() const;
@@ -405,7 +409,7 @@ class Core {
   // --- What it waits for.
   std::uint64_t departed_word_ = 0;
   std::vector<Notice> heard_;
-  Waiting waiting_;
+  run::ToldWaits waits_;
   std::uint64_t asked_id_ = 0;  // of the lock or range asked for by a message
   Awaited asked_;               // the same
   std::uint32_t barriers_ = 0;  // so far

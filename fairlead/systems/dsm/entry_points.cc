@@ -1,5 +1,6 @@
 #include "fairlead/systems/dsm/dsm.h"
 
+#include "fairlead/run/node/call_signal.h"
 #include "fairlead/systems/dsm/core.h"
 
 namespace fairlead::dsm {
@@ -22,6 +23,7 @@ Result<Dsm*> Dsm::start(run::Context& context, const Options& options) {
   Result<std::unique_ptr<Core>> made = Core::make(context, options);
   if (!made.ok()) return made.error();
   Core& core = context.set_state(run::System::dsm, std::move(made.value()));
+  run::answer_call_signal(context);
   context.began(run::System::dsm);
   // Ranks that were started with different options end here.
   const auto protocol = (static_cast<std::uint64_t>(options.protocol.fetch) << 2) |

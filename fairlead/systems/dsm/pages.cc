@@ -262,9 +262,9 @@ void Core::fetch_ardmar() {
   if (!in_fault_ || wanted.here) return;
   const Awaited changes{"a writer's changes at a page's home", "changes to page", wanted.page,
                         home_[wanted.page] - 1};
-  const Waiting::Loop loop(waiting_);
+  run::ToldWait told(waits_);
   for (Ps pause = kLookAgain; !wanted.here; pause = std::min(pause + pause, kLookAgainMost)) {
-    const Post waited = waiting_.wait({.deadline = port_.now() + pause}, changes);
+    const Post waited = wait_once(told, {.deadline = port_.now() + pause}, changes);
     if (waited == Post::peer_down) must(waited, "a page's version");
     wanted.over = false;
     read_slots(false);
@@ -420,6 +420,7 @@ void Core::fetch_async() {
   const auto used = std::span(slots_).first(slots_used_);
   // Before what has come is looked at: it may be what is waited for.
   if (in_fault_) check_that_port_looks();
+  run::ToldWait told(waits_);
   for (;;) {
     look_at_puts();
     const auto missing =
@@ -428,10 +429,9 @@ void Core::fetch_async() {
     const Counter& put = put_[static_cast<std::size_t>(missing - used.begin())];
     // A page that is there, and whose home is not known yet, waits for a message.
     const bool there = put.ok.load(std::memory_order_acquire) != missing->puts;
-    wait({.counter = there ? nullptr : &put, .at = missing->puts + 1, .any_packet = true},
+    wait(told, {.counter = there ? nullptr : &put, .at = missing->puts + 1, .any_packet = true},
          of_slot(*missing, "a page", "page"));
   }
-  waiting_.over();
   for (const Slot& slot : used) {
     if (!slot.here) continue;
     home_[slot.page] == self_ + 1 ? bring_own(slot.page) : keep_twin(slot.page);

@@ -131,6 +131,7 @@ void Core::meet(std::uint64_t id, std::uint64_t word, std::span<const Notice> no
 template <class Done>
 void Core::serve_with_holds(const Done& done, const Awaited& barrier) {
   const bool looks = queued_ && !held_.empty();
+  run::ToldWait told(waits_);
   while (!done()) {
     for (const auto& [lock, held] : held_) {
       if (const auto next = waits_before_barrier(lock, held)) {
@@ -145,9 +146,9 @@ void Core::serve_with_holds(const Done& done, const Awaited& barrier) {
                 *next);
       }
     }
-    wait({.any_packet = true, .deadline = looks ? port_.now() + kLookAtLocks : kNever}, barrier);
+    wait(told, {.any_packet = true, .deadline = looks ? port_.now() + kLookAtLocks : kNever},
+         barrier);
   }
-  waiting_.over();
 }
 
 void Core::held_at(const Awaited& barrier, const std::string& what, Rank waiter) {
@@ -236,13 +237,13 @@ void Core::await_grant(std::uint64_t id, const Awaited& what) {
   const Rank manager = *what.rank;
   const bool asks = (port_.caps(self_).flags & lci::kFreeWork) != 0;
   Ps next = asks ? port_.now() + kSeekFirst : kNever;
+  run::ToldWait told(waits_);
   while (!granted_) {
-    wait({.any_packet = true, .deadline = next}, asked_);
+    wait(told, {.any_packet = true, .deadline = next}, asked_);
     if (granted_ || next == kNever || port_.now() < next) continue;
     wire_.send(manager, Kind::sought, id, std::span(&barriers_, 1));
     next = port_.now() + kSeekAgain;
   }
-  waiting_.over();
 }
 
 // At the manager.

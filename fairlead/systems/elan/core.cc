@@ -45,12 +45,13 @@ const NamedFaults::System kFaults = {"Elan", "process", "elan",
 Core::Core(run::Context& context, std::unique_ptr<Memory> memory)
     : context_(context),
       port_(context.port()),
+      told_(port_, context.rank_call()),
       faults_(kFaults),
       memory_(std::move(memory)),
       meeting_(context,
                {kMeetings, kSignalChan, run::names_of(run::System::elan).counters.first,
                 memory_->control_segment(), memory_->control()},
-               memory_.get()),
+               memory_.get(), {.told = &told_}),
       tports_(
           context, {kTports, kAnswers}, "a message of a Tport",
           {nullptr, nullptr,
@@ -63,6 +64,8 @@ Core::Core(run::Context& context, std::unique_ptr<Memory> memory)
       state_{port_.self(), port_.size()},
       base_{&state_, &all_, ELAN_POLL_EVENT} {
   for (unsigned i = 0; i < came_.size(); ++i) port_.expose_counter(dest_event(i), &came_[i]);
+  queue_inbox_.wait_by(meeting_.waiting);
+  tports_.wait_by(meeting_.waiting);
   // Peers reach what needs this process's processor while it computes, too.
   constexpr std::uint64_t kPassive = lci::kHwRdma | lci::kHwAtomic;
   if ((port_.caps(port_.self()).flags & kPassive) != kPassive) {
@@ -273,7 +276,7 @@ void Core::await_dest(unsigned number, std::uint64_t count, const char* call) {
   if (number >= came_.size()) {
     fail(call, fmt::format("destination event {} of {}", number, came_.size()));
   }
-  if (port_.wait({.counter = &came_[number], .at = count, .what = call}) != Post::done) {
+  if (wait({.counter = &came_[number], .at = count, .what = call}, call) != Post::done) {
     fail(call, "a process was lost");
   }
 }
@@ -307,6 +310,8 @@ ELAN_EVENT* Core::atomic(ELAN_ATOMIC_OP op, std::size_t bytes, void* target, std
   return event;
 }
 
+run::ToldWaits& told_waits(ELAN_BASE*) { return Core::current()->told(); }
+
 void Core::wait(ELAN_EVENT* event) {
   if (event == nullptr) return;
   if (event->is_receive) {
@@ -314,7 +319,7 @@ void Core::wait(ELAN_EVENT* event) {
     return;
   }
   if (event->at > 0) {
-    (void)port_.wait({.counter = &event->done, .at = event->at, .what = event->call});
+    (void)wait({.counter = &event->done, .at = event->at, .what = event->call}, event->call);
     if (!event->is_done() || event->done.failed.load(std::memory_order_acquire) > 0) {
       fail(event->call, "the target refused it, or a process was lost");
     }

@@ -101,6 +101,11 @@ class Core {
   ELAN_EVENT* get(const void* source, void* target, std::size_t n, unsigned vp, const char* call);
   ELAN_EVENT* atomic(ELAN_ATOMIC_OP op, std::size_t bytes, void* target, std::uint64_t a,
                      std::uint64_t b, void* old, unsigned vp, const char* call);
+  // As Port::wait(), and told.
+  Post wait(const lci::Until& until, const char* call) {
+    return wait_by(meeting_.waiting, port_, until, call);
+  }
+  run::ToldWaits& told() { return told_; }
   void wait(ELAN_EVENT* event);
   bool poll(ELAN_EVENT* event, long spins);
   ELAN_EVENT* make_event(const char* call);
@@ -156,6 +161,7 @@ class Core {
 
   run::Context& context_;
   lci::Port& port_;
+  run::ToldWaits told_;
   NamedFaults faults_;
   std::unique_ptr<Memory> memory_;
   Meeting meeting_;

@@ -179,7 +179,7 @@ void elan3_setevent(ELAN_STATE*, ELAN3_EVENT* event) {
 void elan3_waitevent(ELAN_STATE*, ELAN3_EVENT* event, long) {
   Core& core = fairlead::elan::core_of(__func__);
   const PortTurn turn(core.port());
-  (void)core.port().wait({.counter = &event->count, .at = event->fires_at, .what = __func__});
+  (void)core.wait({.counter = &event->count, .at = event->fires_at, .what = __func__}, __func__);
   fairlead::elan::check_fired(core, *event, __func__);
   if (fairlead::elan::counted(*event) < event->fires_at) {
     core.fail(__func__, fmt::format("event {}: a process was lost", event->number));

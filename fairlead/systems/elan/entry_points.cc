@@ -12,6 +12,7 @@
 
 #include "fairlead/base/numbers.h"
 #include "fairlead/run/launch/attach.h"
+#include "fairlead/run/node/call_signal.h"
 #include "fairlead/systems/elan/core.h"
 #include "fairlead/systems/elan/known_reductions.h"
 
@@ -55,6 +56,7 @@ ELAN_BASE* start(unsigned flags, std::size_t bytes, const char* variable) {
   }
   Core& core = context.set_state(run::System::elan,
                                  std::make_unique<Core>(context, std::move(memory.value())));
+  run::answer_call_signal(context);
   context.began(run::System::elan);
   {
     const lci::PortTurn turn(core.port());
@@ -191,9 +193,9 @@ void elan_waitWord(ELAN_STATE*, const uint64_t* word, uint64_t value) {
   const Call call(__func__);
   const auto* const at = reinterpret_cast<const std::atomic<std::uint64_t>*>(word);
   while (at->load(std::memory_order_acquire) < value) {
-    if (call.core.port().wait(
-            {.word = at, .cmp = fairlead::lci::Cmp::ge, .value = value, .what = "elan_waitWord"}) ==
-        fairlead::Post::peer_down) {
+    if (call.core.wait(
+            {.word = at, .cmp = fairlead::lci::Cmp::ge, .value = value, .what = __func__},
+            __func__) == fairlead::Post::peer_down) {
       call.core.fail(__func__, "a process was lost");
     }
   }

@@ -45,7 +45,9 @@ Meeting::Meeting(run::Context& its_context, const Names& its_names, Memory* its_
 void Meeting::find_board() {
   if (!MeetingBoard::possible(port)) return;
   void* const control = port.self() == 0 ? names.words : port.map(0, names.control);
-  if (control != nullptr) board.emplace(context, static_cast<std::byte*>(control) + kWordBytes);
+  if (control != nullptr) {
+    board.emplace(context, static_cast<std::byte*>(control) + kWordBytes, waiting);
+  }
 }
 
 Meeting::~Meeting() {

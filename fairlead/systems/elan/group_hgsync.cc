@@ -65,19 +65,22 @@ void Group::ask_until_all_came(std::uint64_t came, bool event, const char* call)
   const bool by_network = one_packet_reaches_all();  // else by NI engines
   std::int64_t back_off_us = kBackOffFirstUs;
   const Counter& late = meeting_.signalled[kLate];
+  CallWait all_came(meeting_.waiting, port_, call);
   for (std::uint32_t tries = 1;; ++tries) {
     const std::uint64_t told = late.ok.load(std::memory_order_acquire);
     bool all = false;
     Counter done;
     const Post answer = insist(port_, [&] { return port_.query(query, &all, &done); });
-    if (accepted(answer)) await(done, 1, "the answer to a query", call);
-    if (done.failed.load(std::memory_order_acquire) > 0 || !accepted(answer)) {
+    const bool answered =
+        accepted(answer) &&
+        all_came.once({.counter = &done, .at = 1, .what = waits_in(call)}) == Post::done;
+    if (!answered || done.failed.load(std::memory_order_acquire) > 0) {
       fail(meeting_.context, call, "a process was lost");
     }
     if (all) break;
     if (tries < kTriesMost || !by_network) {
-      (void)wait({.deadline = port_.now() + microseconds(back_off_us), .what = waits_in(call)},
-                 call);
+      (void)all_came.once(
+          {.deadline = port_.now() + microseconds(back_off_us), .what = waits_in(call)});
       back_off_us = std::min(back_off_us * 2, by_network ? kBackOffMostUs : kBackOffSharedMostUs);
     } else if (tries == kTriesMost) {
       ask_to_be_told(call);

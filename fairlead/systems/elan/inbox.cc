@@ -217,11 +217,12 @@ bool Inbox::withdraw(Receive& receive) {
 }
 
 void Inbox::await(const Receive& receive, const char* call) {
+  if (receive.done) return;
+  CallWait wait(waiting_, port_, call);
   for (;;) {
     const std::uint64_t seen = changes_.ok.load(std::memory_order_acquire);
     if (receive.done) return;
-    const lci::Until until{.counter = &changes_, .at = seen + 1, .what = what_};
-    if (elan::wait_by(waiting_, port_, until, call) != Post::done) {
+    if (wait.once({.counter = &changes_, .at = seen + 1, .what = what_}) != Post::done) {
       fail(context_, call, "a process was lost while this one waited for a message");
     }
   }

@@ -137,10 +137,11 @@ void InterfaceInbox::watch(const Wanted& wanted) {
 }
 
 lci::MatchFound InterfaceInbox::wait_for(Asked& asked, const char* call) {
+  CallWait wait(waiting_, port_, call);
   for (;;) {
     const std::uint64_t seen = changes_.ok.load(std::memory_order_acquire);
     if (asked.over) break;
-    wait_for_change(seen, call);
+    await_change(wait, seen, call);
   }
   const lci::MatchFound found = asked.found;
   asked_.give(&asked);
@@ -148,15 +149,16 @@ lci::MatchFound InterfaceInbox::wait_for(Asked& asked, const char* call) {
 }
 
 void InterfaceInbox::await(const Receive& receive, const char* call) {
+  CallWait wait(waiting_, port_, call);
   for (;;) {
     const std::uint64_t seen = changes_.ok.load(std::memory_order_acquire);
     if (receive.done) return;
-    wait_for_change(seen, call);
+    await_change(wait, seen, call);
   }
 }
 
-void InterfaceInbox::wait_for_change(std::uint64_t seen, const char* call) {
-  if (port_.wait({.counter = &changes_, .at = seen + 1, .what = what_}) != Post::done) {
+void InterfaceInbox::await_change(CallWait& wait, std::uint64_t seen, const char* call) {
+  if (wait.once({.counter = &changes_, .at = seen + 1, .what = what_}) != Post::done) {
     fail(context_, call, "a process was lost while this one waited for a message");
   }
 }

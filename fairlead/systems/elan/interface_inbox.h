@@ -12,6 +12,7 @@
 #include "fairlead/lci/port.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/elan/receive.h"
+#include "fairlead/systems/elan/waiting.h"
 
 namespace fairlead::elan {
 
@@ -30,6 +31,9 @@ class InterfaceInbox {
   ~InterfaceInbox() { matching_.close(chan_); }
   InterfaceInbox(const InterfaceInbox&) = delete;
   InterfaceInbox& operator=(const InterfaceInbox&) = delete;
+
+  // How the calls below wait.
+  void wait_by(const Waiting& waiting) { waiting_ = waiting; }
 
   // As Inbox's. withdraw() and find() wait until the interface has said so; not from an upcall.
   // Where find() finds nothing, the interface is told to watch: a wait for any change ends when
@@ -58,7 +62,7 @@ class InterfaceInbox {
   lci::MatchRequest request(const Wanted& wanted, lci::MatchRequest::How how, const Asked& asked);
   // Until the interface has said it.
   lci::MatchFound wait_for(Asked& asked, const char* call);
-  void wait_for_change(std::uint64_t seen, const char* call);
+  void await_change(CallWait& wait, std::uint64_t seen, const char* call);
 
   run::Context& context_;
   lci::Port& port_;
@@ -66,6 +70,7 @@ class InterfaceInbox {
   lci::Chan chan_;
   const char* what_;
   Listener listener_;
+  Waiting waiting_;
   Pool<Asked> asked_;
   std::vector<std::pair<Wanted, Asked*>> watched_;
   Counter changes_;  // requests that ended

@@ -62,12 +62,12 @@ void MeetingBoard::await(std::uint32_t process, const char* call) {
 }
 
 void MeetingBoard::wait_for(const Slot& slot, std::uint64_t number, const char* call) {
+  CallWait wait(waiting_, context_.port(), call);
   while (slot.came.load(std::memory_order_acquire) < number) {
-    if (context_.port().wait({.word = &slot.came,
-                              .cmp = lci::Cmp::ge,
-                              .value = number,
-                              .what = "the others to come to a collective call"}) ==
-        Post::peer_down) {
+    if (wait.once({.word = &slot.came,
+                   .cmp = lci::Cmp::ge,
+                   .value = number,
+                   .what = "the others to come to a collective call"}) == Post::peer_down) {
       fail(context_, call,
            "a process was lost while this one waited for the others to come to a collective call");
     }

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "fairlead/run/context.h"
+#include "fairlead/systems/elan/waiting.h"
 
 namespace fairlead::elan {
 
@@ -25,9 +26,9 @@ class MeetingBoard {
   // Whether the processes of this job can have one; all of them get one and the same answer.
   static bool possible(const lci::Port& port);
 
-  // `memory`: process 0's, as this process reaches it; outlives the board, as does `context`.
-  MeetingBoard(run::Context& context, void* memory)
-      : context_(context), slots_(static_cast<Slot*>(memory)) {}
+  // `memory`: process 0's, as this process reaches it; outlives the board, as the others do.
+  MeetingBoard(run::Context& context, void* memory, const Waiting& waiting)
+      : context_(context), waiting_(waiting), slots_(static_cast<Slot*>(memory)) {}
 
   // Brings `n` (at most kBytesMax) bytes, of no value where `data` is nullptr, to the next meeting.
   // All come to it for the same `kind` with as many bytes: anything else ends the job, as the loss
@@ -55,6 +56,7 @@ class MeetingBoard {
                                const char* call);
 
   run::Context& context_;
+  const Waiting& waiting_;
   Slot* slots_;
   std::uint64_t meetings_ = 0;
   std::uint64_t own_ = 0;  // this process's `came` of the last one

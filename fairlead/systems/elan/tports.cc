@@ -62,6 +62,10 @@ void Tports::match_here() {
   inbox_->listen(own);
 }
 
+void Tports::wait_by(const Waiting& waiting) {
+  in_interface() ? interface_->wait_by(waiting) : inbox_->wait_by(waiting);
+}
+
 Tports::~Tports() { port_.bind(names_.answers, {}, {}); }
 
 void Tports::fail(const std::string& text) { elan::fail(context_, what_, text); }

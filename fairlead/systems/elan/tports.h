@@ -26,6 +26,7 @@ namespace fairlead::elan {
 class Inbox;
 class InterfaceInbox;
 class Outbox;
+struct Waiting;
 
 // A message that is sent; its owner keeps it in place until start() has returned true and, unless
 // it is plain, Listener::sent was called.
@@ -83,6 +84,8 @@ class Tports {
   Tports(const Tports&) = delete;
   Tports& operator=(const Tports&) = delete;
 
+  // How await() waits.
+  void wait_by(const Waiting& waiting);
   // Whether the interface matches: receives then cost this host no search.
   bool in_interface() const { return interface_ != nullptr; }
   // Sends, or goes on doing so. False: there is no room now, and nothing else may go to that rank

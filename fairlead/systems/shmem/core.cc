@@ -62,6 +62,7 @@ Core::Core(run::Context& context, ELAN_BASE* base)
     : context_(context),
       port_(context.port()),
       base_(base),
+      waits_(elan::told_waits(base)),
       faults_(kFaults),
       maps_((port_.caps(port_.self()).flags & lci::kMappable) != 0),
       touched_(base->state->nvp) {
@@ -153,7 +154,9 @@ void Core::begin(int pe, const void* address, const char* call, Begin&& operatio
 }
 
 void Core::await(const Counter& counter, std::uint64_t at, const char* call) {
-  const Post answer = port_.wait({.counter = &counter, .at = at, .what = call});
+  run::ToldWait told(waits_);
+  const Post answer =
+      elan::wait_telling(told, port_, {.counter = &counter, .at = at, .what = call}, call);
   if (answer != Post::done || counter.failed.load(std::memory_order_acquire) > 0) {
     fail(call, "a PE refused it, or was lost");
   }
@@ -292,12 +295,17 @@ void Core::wait_change(const Seen* seen, std::size_t count, const char* call) {
     until.value = until.word4->load(std::memory_order_acquire);
     if (static_cast<std::uint16_t>(until.value >> at % 4 * 8) != seen[i].value) return;
   }
-  if (port_.wait(untils[0]) == Post::peer_down) fail(call, "a PE was lost");
+  run::ToldWait told(waits_);
+  if (elan::wait_telling(told, port_, untils[0], call) == Post::peer_down) {
+    fail(call, "a PE was lost");
+  }
 }
 
-void Core::wait_a_while(std::int64_t us) {
-  const lci::PortTurn turn(port_);
-  (void)port_.wait({.deadline = port_.now() + microseconds(us), .what = "another try"});
+void Core::wait_a_while(run::ToldWait& told, const void* address, std::int64_t us,
+                        const char* call) {
+  const lci::Until until{.deadline = port_.now() + microseconds(us),
+                         .what = wait_text_.of(call, address, 1)};
+  (void)elan::wait_telling(told, port_, until, call);
 }
 
 void Core::poll() {

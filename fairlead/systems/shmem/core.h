@@ -17,6 +17,7 @@
 #include "fairlead/lci/port.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/elan/elan.h"
+#include "fairlead/systems/elan/waiting.h"
 #include "fairlead/systems/shmem/shmem.h"
 
 // PEs that do collectives together; PE i of the team is `pes[i]` of the world.
@@ -152,8 +153,10 @@ class Core {
   void wait_change(const Seen* seen, std::size_t count, const char* call);
   // Another number at each call.
   std::uint64_t turn() { return turns_.fetch_add(1, std::memory_order_relaxed); }
-  // Until then at the most.
-  void wait_a_while(std::int64_t us);
+  // A step of a wait in `call` for what is at `address`, until then at the most.
+  void wait_a_while(run::ToldWait& told, const void* address, std::int64_t us, const char* call);
+  // Where waits are told.
+  run::ToldWaits& waits() { return waits_; }
   // Lets others go on; for who asks again and again.
   void poll();
 
@@ -247,6 +250,7 @@ class Core {
   run::Context& context_;
   lci::Port& port_;
   ELAN_BASE* base_;
+  run::ToldWaits& waits_;
   NamedFaults faults_;
   std::vector<Part> parts_;  // the heap first
   std::array<Near, 2> near_;

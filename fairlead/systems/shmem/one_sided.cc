@@ -93,9 +93,12 @@ std::uint64_t signal_wait_until(std::uint64_t* word, int cmp, std::uint64_t valu
 void set_lock(long* lock, const char* call) {
   Core& core = running(call);
   const auto mine = static_cast<std::uint32_t>(core.fetch(Op::add, lock, 4, 1, 0, kLockHome, call));
+  if (look_at_lock(core, lock, call).served == mine) return;
+  const lci::PortTurn turn(core.context().port());
+  run::ToldWait told(core.waits());
   std::int64_t pause_us = 1;
   while (look_at_lock(core, lock, call).served != mine) {
-    core.wait_a_while(pause_us);
+    core.wait_a_while(told, lock, pause_us, call);
     pause_us = std::min(pause_us * 2, kLookAgainMostUs);
   }
 }

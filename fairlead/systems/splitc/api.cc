@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "fairlead/run/launch/attach.h"
+#include "fairlead/run/node/call_signal.h"
 #include "fairlead/systems/splitc/implementation.h"
 #include "fairlead/systems/splitc/runtime.h"
 #include "fairlead/systems/splitc/splitc.h"
@@ -91,6 +92,7 @@ int start_rank(run::Context* context, Body program_anchor, Runtime::HeapAt heap_
     context = joined.value();
   }
   run::set_current(context);
+  run::answer_call_signal(*context);
   context->began(run::System::splitc);
   const lci::Port& port = context->port();
   for (Rank rank = 0; rank < port.size(); ++rank) {

@@ -69,7 +69,7 @@ Runtime::Runtime(run::Context& context, const Choice& choice, access::Body progr
                  HeapAt heap_at)
     : context_(context),
       port_(context.port()),
-      waits_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0 ? context.rank_call() : nullptr,
+      waits_(port_, context.rank_call(),
              {this,
               [](void* self, const lci::Until& until) {
                 static_cast<Runtime*>(self)->remote_->wait(until);

@@ -1,11 +1,11 @@
-// Waits of a rank's that may be long. What one is for is told, once nothing came soon, to who asks
-// what the rank waits in (`fairlead ps`, a job that --timeout ends): short ones cost nothing more.
+// Waits of a rank's that may be long, and what each is for: told to who asks what the rank waits in
+// (run/node/told_wait.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "fairlead/lci/port.h"
-#include "fairlead/run/node/rank_call.h"
+#include "fairlead/run/node/told_wait.h"
 
 namespace fairlead::splitc {
 
@@ -25,43 +25,42 @@ class Waits {
   static constexpr Whom of_rank(Rank rank) { return {static_cast<std::int32_t>(rank), false}; }
   static constexpr Whom of_last_access() { return {run::CallFacts::kNobody, true}; }
 
-  // `told` is nullptr where nobody asks, or time is virtual.
-  Waits(run::RankCall* told, Once once) : told_(told), once_(once) {}
+  // `told`: nullptr: nobody asks.
+  Waits(lci::Port& port, run::RankCall* told, Once once) : told_(port, told), once_(once) {}
 
   // An access begins, which a wait may be for: to `bytes` of a rank's heap, from `offset`.
   void accesses(Rank rank, std::uint64_t offset, std::size_t bytes) {
     last_ = {rank, offset, bytes};
   }
 
-  // Until holds(), which `until` is about. Begun as a wait whose deadline is over, which ends when
-  // nothing came soon.
+  // Until holds(), which `until` is about, and which is asked no more once it was so.
   template <class Holds>
   void until(const lci::Until& until, Whom whom, const Holds& holds) {
-    if (holds()) return;
-    if (told_ != nullptr) {
-      lci::Until soon = until;
-      soon.deadline = Ps{0};
-      once(soon);
-      if (holds()) return;
-      tell(until.what, whom);
-    }
-    do once(until);
-    while (!holds());
-    if (told_ != nullptr) told_->end();
+    bool over = holds();
+    if (over) return;
+    run::ToldWait told(told_);
+    do {
+      (void)told.wait(
+          until, whom.rank,
+          [&](const lci::Until& one) {
+            once_.wait(once_.context, one);
+            over = holds();
+            return over ? Post::done : Post::again_credit;
+          },
+          [&](run::CallFacts& facts) { describe(until.what, whom, facts); });
+    } while (!over);
   }
 
  private:
-  void once(const lci::Until& until) { once_.wait(once_.context, until); }
-
   struct Access {
     Rank rank = 0;
     std::uint64_t offset = 0;
     std::size_t bytes = 0;
   };
 
-  void tell(const char* what, Whom whom);
+  void describe(const char* what, Whom whom, run::CallFacts& facts) const;
 
-  run::RankCall* const told_;
+  run::ToldWaits told_;
   const Once once_;
   Access last_;
 };
