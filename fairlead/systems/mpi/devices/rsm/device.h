@@ -153,7 +153,7 @@ class RsmDevice final : public Device {
   // receive.cc
   bool look(bool all);
   bool take_all(Incoming& in, bool all);
-  void take(Incoming& in, const rsm::InQueue::Taken& taken);
+  void take_slot(Incoming& in, const rsm::InQueue::Taken& taken);
   void begin(Incoming& in, const rsm::Head& head);
   void begin_eager(Incoming& in, const rsm::Head& head);
   void begin_data(Incoming& in, const rsm::Head& head);

@@ -31,13 +31,13 @@ bool RsmDevice::take_all(Incoming& in, bool all) {
     if (look == InQueue::Look::broken) {
       engine_.failed(fmt::format("rank {} stored no message of MPI: {}", in.from, in.queue.why()));
     }
-    take(in, taken);
+    take_slot(in, taken);
     if (in.tells()) acknowledge(in);
   }
   return true;
 }
 
-void RsmDevice::take(Incoming& in, const InQueue::Taken& taken) {
+void RsmDevice::take_slot(Incoming& in, const InQueue::Taken& taken) {
   if (taken.begins) begin(in, taken.head);
   if (taken.blocks == 0) {
     bytes_came(in, taken.at, taken.bytes);
