@@ -89,6 +89,7 @@ Suites: how many of their tests pass.
 | the same, derived types of its `dtpools`: `attr`, `coll`, `rma` | 1 to 8 | `shm` | 113 of 115 |
 | the same, `topo`, `group`, `attr`, 34 of other families | 1 to 8 | `myrinet-p3` | 77 of 80 |
 | the same, `topo`, `group`, `attr`, `info`, `part` | 1 to 8 | `udp` | 99 of 104 |
+| the same, `pt2pt` | 1 to 8 | `udp` | 58 of 58 |
 | the same, `errors` but for files and sessions | 1 to 4 | `shm` | 51 of 57 |
 | the same, Fortran: `f77` but for files and spawned processes | 1 to 5 | `shm` | 73 of 77 |
 | the same, `f08` likewise | 1 to 5 | `shm` | 100 of 106 |
@@ -161,8 +162,8 @@ Programs:
 | NPB 3.4.1 IS, EP, CG, MG, classes S and W | 2, 4, 8 | `shm`, `udp` | all successful |
 | NPB 3.4.1 IS, EP, CG, MG, class S | 16 | `myrinet-p3` | all successful |
 | LULESH 2, `-s 8 -i 20` | 8 | `shm`, `udp` | symmetric to 1.5e-11; the same energy |
-| Parallel Research Kernels (04248b66), 11 of MPI1, 3 of MPIRMA | 4; 2, 8; 4 | `shm`, `udp`; `shm`; `myrinet-p3` | solution validates |
-| the same, 3 of MPISHM (groups of 2; of 1 on `udp`) | 2, 4, 8; 4 | `shm`; `udp` | solution validates |
+| ParRes Kernels (04248b66), MPI1, MPIRMA | 2, 4, 8; 4; 4 | `shm`; `udp`; `myrinet-p3` | all 14 validate |
+| the same, MPISHM (groups of 2; of 1 on `udp`) | 2, 4, 8; 4 | `shm`; `udp` | all 3 validate |
 | CloverLeaf (Fortran, 0fdb917), `clover_bm_short` | 2, 4; 4 | `shm`; `udp` | PASSED |
 | SNAP (Fortran, e7ab43d), center_src 01, 02, 03, 07 | 4, 6, 8 | `shm`, `udp` | its reference but for times |
 | AMG (3ada8a1), `-problem 1 -n 12 12 12` | 2, 4, 8 | `shm`, `udp` | converged in 16 or 17 iterations |
