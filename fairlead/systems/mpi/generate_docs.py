@@ -167,7 +167,7 @@ Programs:
 | CloverLeaf (Fortran, 0fdb917), `clover_bm_short` | 2, 4; 4 | `shm`; `udp` | PASSED |
 | SNAP (Fortran, e7ab43d), center_src 01, 02, 03, 07 | 4, 6, 8 | `shm`, `udp` | its reference but for times |
 | AMG (3ada8a1), `-problem 1 -n 12 12 12` | 2, 4, 8 | `shm`, `udp` | converged in 16 or 17 iterations |
-| CoMD (3d48396), 12 and 20 unit cells a side | 2, 4, 8 | `shm`, `udp` | energy kept, no atoms lost |
+| CoMD (3d48396), 12 and 20 unit cells a side | 2, 4, 8 | `shm`, `udp` | energy and atoms kept |
 
 `firelink` stands for `--on firelink --ranks-per-node 2 --mpi-device rsm` (1 for two ranks), a
 failing link for `--faults down=0-link1@2ms+20ms`. NPB on `firelink` is in
