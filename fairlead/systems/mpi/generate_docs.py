@@ -103,11 +103,11 @@ Suites: how many of their tests pass.
 | the same, NBC, up to 256 bytes; also with a link failing | 16 | `firelink` | 12 of 13 |
 | OSU 7.4, blocking collectives, `-c -m 8:1024` | 16 | `firelink` | 15 of 15 |
 | the same, nonblocking; persistent; neighbours | 16 | `firelink` | 15 of 15; 13 of 14; 10 of 10 |
-| HLRS mpi-test-suite (8ce7d3d), `-x strict`, but for files | 2, 4, 8; 2, 4 | `shm`; `udp` | 60 of 67 |
+| HLRS mpi-test-suite (8ce7d3d), strict, no files | 2, 4, 8; 2, 4 | `shm`; `udp` | 60 of 67 |
 | IBM's tests of MPI 1 (mpoquet/ibm-mpi-tests, 6118fd1) | 1 to 8 | `shm` | 66 of 82 |
 | ompi-tests-public (338c54c), partitioned | 2 | `shm` | 40 of 43 |
-| the same, alltoallv_validation; status; comm_split_type | 2, 4; 2; 2, 4 | `shm` | 96 of 96; all; all |
-| BLACS tester of ScaLAPACK (1a5d08a), Fortran and C | 4 | `shm`, `udp` | all that it does not skip |
+| the same, alltoallv; status; comm_split_type | 2, 4; 2; 2, 4 | `shm` | 96 of 96; all; all |
+| BLACS tester of ScaLAPACK (1a5d08a), Fortran and C | 4 | `shm`, `udp` | none fails |
 
 Of MPICH's lists those tests were left out that MPICH marks as failing itself (`xfail`: cancelled
 sends) or as not the standard's (`strict=false`), and those that only set its variables; tests for
@@ -162,11 +162,11 @@ Programs:
 | NPB 3.4.1 IS, EP, CG, MG, classes S and W | 2, 4, 8 | `shm`, `udp` | all successful |
 | NPB 3.4.1 IS, EP, CG, MG, class S | 16 | `myrinet-p3` | all successful |
 | LULESH 2, `-s 8 -i 20` | 8 | `shm`, `udp` | symmetric to 1.5e-11; the same energy |
-| ParRes Kernels (04248b66), MPI1, MPIRMA | 2, 4, 8; 4; 4 | `shm`; `udp`; `myrinet-p3` | all 14 validate |
-| the same, MPISHM (groups of 2; of 1 on `udp`) | 2, 4, 8; 4 | `shm`; `udp` | all 3 validate |
+| ParRes Kernels (04248b66), MPI1, MPIRMA | 2, 4, 8; 4; 4 | `shm`; `udp`; `myrinet-p3` | valid |
+| the same, MPISHM (groups of 2; of 1 on `udp`) | 2, 4, 8; 4 | `shm`; `udp` | valid |
 | CloverLeaf (Fortran, 0fdb917), `clover_bm_short` | 2, 4; 4 | `shm`; `udp` | PASSED |
-| SNAP (Fortran, e7ab43d), center_src 01, 02, 03, 07 | 4, 6, 8 | `shm`, `udp` | its reference but for times |
-| AMG (3ada8a1), `-problem 1 -n 12 12 12` | 2, 4, 8 | `shm`, `udp` | converged in 16 or 17 iterations |
+| SNAP (Fortran, e7ab43d), center_src 01, 02, 03, 07 | 4, 6, 8 | `shm`, `udp` | its reference |
+| AMG (3ada8a1), `-problem 1 -n 12 12 12` | 2, 4, 8 | `shm`, `udp` | 16 or 17 iterations |
 | CoMD (3d48396), 12 and 20 unit cells a side | 2, 4, 8 | `shm`, `udp` | energy and atoms kept |
 
 `firelink` stands for `--on firelink --ranks-per-node 2 --mpi-device rsm` (1 for two ranks), a
