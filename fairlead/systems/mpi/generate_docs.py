@@ -89,7 +89,7 @@ Suites: how many of their tests pass.
 | the same, derived types of its `dtpools`: `attr`, `coll`, `rma` | 1 to 8 | `shm` | 113 of 115 |
 | the same, `topo`, `group`, `attr`, 34 of other families | 1 to 8 | `myrinet-p3` | 77 of 80 |
 | the same, `topo`, `group`, `attr`, `info`, `part` | 1 to 8 | `udp` | 99 of 104 |
-| the same, `pt2pt` | 1 to 8 | `udp` | 58 of 58 |
+| the same, `pt2pt`; `rma` | 1 to 8; 1 to 5 | `udp` | 58 of 58; 194 of 197 |
 | the same, `errors` but for files and sessions | 1 to 4 | `shm` | 51 of 57 |
 | the same, Fortran: `f77` but for files and spawned processes | 1 to 5 | `shm` | 73 of 77 |
 | the same, `f08` likewise | 1 to 5 | `shm` | 100 of 106 |
@@ -118,7 +118,8 @@ more ranks than five ran with five where they let themselves. What does not pass
 - `info/infocreateenv`: `MPI_Info_create_env` knows less before `MPI_Init` than after it.
 - `init/timeout` tests MPICH's mpiexec; `errhan/sessioncall` and `threads/init/mult_session` need
   sessions, `threads/mpi_t` the tool interface, which are not there.
-- `rma/rma_contig` (10,000 rounds) did not end within 60 s; nor, with 60 others on the machine, did
+- `rma/rma_contig` (10,000 rounds) did not end within 60 s; nor did `derived_acc_flush_local` on
+  `udp`, where `win_large_shm` was not run again after its cause had been mended; nor, with 60 others on the machine, did
   `epochtest` and `putpscw1` with 65,530 integers and doubles.
 - `attr/attrerr` and two like it want the null handle from a copy that failed, unless they are built
   in the suite's strict mode, as those on `shm` were; here the variable stays as it is.
