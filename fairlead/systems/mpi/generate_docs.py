@@ -119,7 +119,8 @@ more ranks than five ran with five where they let themselves. What does not pass
 - `init/timeout` tests MPICH's mpiexec; `errhan/sessioncall` and `threads/init/mult_session` need
   sessions, `threads/mpi_t` the tool interface, which are not there.
 - `rma/rma_contig` (10,000 rounds) did not end within 60 s; nor did `derived_acc_flush_local` on
-  `udp`, where `win_large_shm` was not run again after its cause had been mended; nor, with 60 others on the machine, did
+  `udp`, where `win_large_shm` was not run again after its cause had been mended; nor,
+  with 60 others on the machine, did
   `epochtest` and `putpscw1` with 65,530 integers and doubles.
 - `attr/attrerr` and two like it want the null handle from a copy that failed, unless they are built
   in the suite's strict mode, as those on `shm` were; here the variable stays as it is.
