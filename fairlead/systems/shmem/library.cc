@@ -99,6 +99,9 @@ void copy_name(char* name) { std::memcpy(name, SHMEM_VENDOR_STRING, sizeof SHMEM
 void* allocate(std::size_t size, std::size_t alignment, bool zeroed, const char* call) {
   Core& core = running(call);
   if (size == 0) return nullptr;
+  if ((alignment & (alignment - 1)) != 0) {
+    core.fail(call, fmt::format("an alignment of {} bytes is no power of two", alignment));
+  }
   void* const memory = elan_gallocMain(core.base(), core.base()->allGroup, alignment, size);
   if (memory == nullptr) {
     if (core.self() == 0) {
