@@ -96,6 +96,17 @@ bool stores_count_bytes(lci::Port& port) {
   splitc::store_sync(8);
   good &= PORT_TEST_CHECK(*here == 7, port, *here);
   splitc::barrier();
+  // Expect: bytes that came before a reset do not end a wait after it.
+  splitc::store(place.on(next) + 1, std::uint64_t{99});
+  while (splitc::read(place.on(me) + 1) != 99) splitc::poll();
+  splitc::barrier();
+  splitc::reset_store_sync();
+  splitc::barrier();
+  for (const Ps begin = port.now(); port.now() < begin + microseconds(200);) splitc::poll();
+  splitc::store(place.on(next), std::uint64_t{8});
+  splitc::store_sync(8);
+  good &= PORT_TEST_CHECK(*here == 8, port, *here);
+  splitc::barrier();
   // One waits for all, who store one after the other.
   if (me > 0) {
     const Ps begin = port.now();

@@ -16,6 +16,7 @@ double seconds() { return static_cast<double>(Runtime::current().port().now().co
 void poll() { Runtime::current().poll(); }
 void sync() { Runtime::current().sync(); }
 void store_sync(std::uint64_t bytes) { Runtime::current().store_sync(bytes); }
+void reset_store_sync() { Runtime::current().reset_store_sync(); }
 void all_store_sync() { Runtime::current().all_store_sync(); }
 void barrier() { Runtime::current().collectives().barrier(); }
 

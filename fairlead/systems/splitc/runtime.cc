@@ -391,6 +391,11 @@ void Runtime::store_sync(std::uint64_t bytes) {
   consumed_ += bytes;
 }
 
+void Runtime::reset_store_sync() {
+  poll();
+  consumed_ = stored_here();
+}
+
 // The number of bytes stored by all grows no more once all are here; then all wait until as many
 // have come. Where all heaps are mapped they have, and nobody stores more before all have counted.
 void Runtime::all_store_sync() {

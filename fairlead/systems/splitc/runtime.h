@@ -56,6 +56,7 @@ class Runtime : public access::View, private Host {
               std::size_t out_bytes);
   void sync();
   void store_sync(std::uint64_t bytes);
+  void reset_store_sync();
   void all_store_sync();
   // By all ranks, with equal parameters: a part of every heap, at the offset that is returned.
   enum class Content : std::uint8_t { zero, any };

@@ -190,6 +190,9 @@ void bulk_store(global_ptr<T> to, const T* from, std::size_t count) {
 void sync();
 // Until so many more bytes have been stored here than earlier calls waited for.
 void store_sync(std::uint64_t bytes);
+// What has been stored here so far is waited for: a later store_sync waits for bytes that come from
+// now on.
+void reset_store_sync();
 // By all ranks: until all stores of all are done, which no later store_sync waits for.
 void all_store_sync();
 

@@ -396,6 +396,7 @@ void* toglobal(int proc, const void* address) {
 }
 void splitc_sync(void) { sc::sync(); }
 void store_sync(int bytes) { sc::store_sync(static_cast<std::uint64_t>(std::max(bytes, 0))); }
+void reset_store_sync(void) { sc::reset_store_sync(); }
 void all_store_sync(void) { sc::all_store_sync(); }
 void splitc_poll(void) { sc::poll(); }
 void bulk_read(void* to, const void* from, unsigned long bytes) {

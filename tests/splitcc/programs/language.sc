@@ -1,5 +1,6 @@
 /* What the language has, each thing checked. Prints "rank R: all checks passed". */
 #include <split-c/split-c.h>
+#include <split-c/control.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,11 @@ int splitc_main(int argc, char **argv) {
   int block[4];
 
   CHECK(argc == 3 && strcmp(argv[2], "two") == 0);
+  /* A string of two lines, as old compilers took it: the lines below it keep their numbers. */
+  x = __LINE__;
+  y = strcmp("it's MYPROC, // x
+*global PROCS", "it's MYPROC, // x\n*global PROCS");
+  CHECK(y == 0 && __LINE__ - x == 3);
   CHECK(toproc(gp) == right && tolocal(gp) == (void *)lp);
   CHECK((int *)gp == lp && (int *global)lp == there(MYPROC));
   CHECK((int *global)0 == 0);
@@ -142,6 +148,14 @@ int splitc_main(int argc, char **argv) {
   gi[5].number :- x > 0 ? 1 : -1; /* the second `:` and `-` are no store */
   store_sync(sizeof(int));
   CHECK(items[5].number == 1);
+  gi[6].number :- 4;
+  all_store_sync();
+  reset_store_sync();
+  barrier();
+  gi[6].number :- 2;
+  store_sync(sizeof(int));
+  CHECK(items[6].number == 2);
+  barrier();
   *gp :- 3;
   all_store_sync();
   CHECK(counter == 3);

@@ -30,6 +30,7 @@ void *global toglobal(int proc, const void *address);
 void splitc_sync(void);
 #define sync(...) splitc_sync(__VA_ARGS__) /* the C library has another */
 void store_sync(int bytes);
+void reset_store_sync(void);
 void all_store_sync(void);
 void splitc_poll(void);
 
