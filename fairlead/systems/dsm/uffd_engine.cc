@@ -148,7 +148,8 @@ class UffdEngine final : public FaultEngine {
       }
       const int error = errno;
       // What went well before the page at fault is said where something did.
-      if (range.mapped > 0) page += static_cast<PageId>(range.mapped) / kPageBytes;
+      const auto mapped = static_cast<std::uint64_t>(std::max<std::int64_t>(range.mapped, 0));
+      page += static_cast<PageId>(mapped / kPageBytes);
       if (error == EEXIST && range.mapped <= 0) ++page;
       if (error == EFAULT && range.mapped <= 0) {
         // The file has no such page yet: it gets one by a write that changes nothing.
