@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "fairlead/lci/network_reduction.h"
+#include "fairlead/systems/elan/call_wait.h"
 #include "fairlead/systems/elan/elan.h"
 #include "fairlead/systems/elan/inbox.h"
 #include "fairlead/systems/elan/known_reductions.h"
 #include "fairlead/systems/elan/meeting_board.h"
 #include "fairlead/systems/elan/memory.h"
-#include "fairlead/systems/elan/waiting.h"
 
 namespace fairlead::elan {
 

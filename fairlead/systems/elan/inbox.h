@@ -16,9 +16,9 @@
 #include "fairlead/proto/mask_rules.h"
 #include "fairlead/proto/matcher.h"
 #include "fairlead/run/context.h"
+#include "fairlead/systems/elan/call_wait.h"
 #include "fairlead/systems/elan/outbox.h"
 #include "fairlead/systems/elan/receive.h"
-#include "fairlead/systems/elan/waiting.h"
 
 namespace fairlead::elan {
 

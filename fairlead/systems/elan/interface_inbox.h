@@ -11,8 +11,8 @@
 #include "fairlead/lci/message_matching.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/run/context.h"
+#include "fairlead/systems/elan/call_wait.h"
 #include "fairlead/systems/elan/receive.h"
-#include "fairlead/systems/elan/waiting.h"
 
 namespace fairlead::elan {
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "fairlead/lci/port.h"
+#include "fairlead/systems/elan/call_wait.h"
 #include "fairlead/systems/elan/errors.h"
 
 namespace fairlead::elan {

@@ -1,11 +1,11 @@
-// How Elanlib's calls wait: who asks is told what for, and a system that stands on Elanlib may let
-// its own work go on meanwhile.
+// How waits that Elanlib's calls make for a system above it go on: who asks is told what for, and
+// the system may let its own work go on meanwhile.
 #pragma once
-#include <optional>
-
 #include "fairlead/lci/port.h"
-#include "fairlead/run/node/told_wait.h"
-#include "fairlead/systems/elan/elan.h"
+
+namespace fairlead::run {
+class ToldWaits;
+}
 
 namespace fairlead::elan {
 
@@ -14,37 +14,8 @@ struct Waiting {
   // peer was lost. nullptr: Port::wait() it is.
   void (*wait)(void* user, const lci::Until& until, const char* call) = nullptr;
   void* user = nullptr;
-  // Where waits by Port::wait() are told; nullptr: nowhere.
+  // Where waits by Port::wait() are told (run/node/told_wait.h); nullptr: nowhere.
   run::ToldWaits* told = nullptr;
 };
-
-// One wait of a call's, from here to the end of the scope. Thread: the port's, inside a PortTurn.
-class CallWait {
- public:
-  CallWait(const Waiting& waiting, lci::Port& port, const char* call)
-      : waiting_(waiting), port_(port), call_(call) {
-    if (waiting.told != nullptr) told_.emplace(*waiting.told);
-  }
-  // One step of it: as Port::wait(); where `waiting` has a way of its own, for the conditions that
-  // are asked for here: a counter, a word that is to become so large, a deadline.
-  Post once(const lci::Until& until);
-
- private:
-  const Waiting& waiting_;
-  lci::Port& port_;
-  const char* const call_;
-  std::optional<run::ToldWait> told_;
-};
-
-// A wait of one step.
-inline Post wait_by(const Waiting& waiting, lci::Port& port, const lci::Until& until,
-                    const char* call) {
-  return CallWait(waiting, port, call).once(until);
-}
-
-// One step of a wait in `call`, which is told with what `until` says of it.
-Post wait_telling(run::ToldWait& told, lci::Port& port, const lci::Until& until, const char* call);
-// Where this process's waits in Elanlib are told, for those of a system above it.
-run::ToldWaits& told_waits(ELAN_BASE* base);
 
 }  // namespace fairlead::elan

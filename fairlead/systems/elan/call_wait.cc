@@ -1,4 +1,4 @@
-#include "fairlead/systems/elan/waiting.h"
+#include "fairlead/systems/elan/call_wait.h"
 
 namespace fairlead::elan {
 
