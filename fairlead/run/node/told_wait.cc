@@ -1,5 +1,7 @@
 #include "fairlead/run/node/told_wait.h"
 
+#include <cstring>
+
 #include "fairlead/base/wait_ladder.h"
 
 namespace fairlead::run {
@@ -14,7 +16,13 @@ void ToldWait::tell(CallFacts facts) {
   }
   facts.is_virtual = !waits_.is_real_;
   facts_ = facts;
-  if (waits_.latest_ == this) waits_.call_->set(facts);
+  if (waits_.latest_ == this) waits_.call_->set(read());
+}
+
+const CallFacts& ToldWait::read() const {
+  const bool is_part =
+      earlier_ != nullptr && std::strcmp(earlier_->facts_->call, facts_->call) == 0;
+  return is_part ? earlier_->read() : *facts_;
 }
 
 // Waits of other threads may have begun later and last longer.
@@ -26,7 +34,7 @@ void ToldWait::over() {
     return;
   }
   waits_.latest_ = earlier_;
-  earlier_ != nullptr ? waits_.call_->set(*earlier_->facts_) : waits_.call_->end();
+  earlier_ != nullptr ? waits_.call_->set(earlier_->read()) : waits_.call_->end();
 }
 
 }  // namespace fairlead::run

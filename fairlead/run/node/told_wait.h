@@ -34,7 +34,8 @@ class ToldWaits {
 // One wait, from here to the end of the scope: as many waits of the port's as it takes. It is told
 // once one of these has ended with nothing; in virtual time at once, as another step of the port's
 // would have other costs there. Others may begin and end meanwhile, inside it or in other threads:
-// what is read is the latest one of those that are not over.
+// what is read is the latest one of those that are not over, but for one of the same call as the
+// one before it: an access that is tried again and again is a part of the call's wait.
 class ToldWait {
  public:
   explicit ToldWait(ToldWaits& waits) : waits_(waits) {}
@@ -73,6 +74,8 @@ class ToldWait {
  private:
   [[gnu::cold]] void tell(CallFacts facts);
   [[gnu::cold]] void over();
+  // What is read while this is the latest one.
+  const CallFacts& read() const;
 
   ToldWaits& waits_;
   bool long_ = false;               // one of the port's waits has ended with nothing

@@ -134,6 +134,28 @@ TEST(ToldWait, TheLatestOfThoseThatAreNotOverIsRead) {
   });
 }
 
+// As of a lock that is tried again and again.
+TEST(ToldWait, OneOfTheCallAroundItIsAPartOfThat) {
+  in_a_rank("loop", [](lci::Port& port) {
+    const std::vector<Post> is_long = {Post::again_credit, Post::done};
+    RankCall call{};
+    ToldWaits waits(port, &call);
+    Script whole(waits);
+    (void)whole.step("lock", is_long, 1);
+    {
+      Script part(waits);
+      (void)part.step("lock", is_long, 2);
+      EXPECT_EQ(told(call), "lock of 1");
+      Script other(waits);
+      (void)other.step("handler", is_long, 3);
+      EXPECT_EQ(told(call), "handler of 3");
+      other.end();
+      part.end();
+    }
+    EXPECT_EQ(told(call), "lock of 1");
+  });
+}
+
 // Expect: no look of its own, which would take time.
 TEST(ToldWait, InVirtualTimeIsToldAtOnce) {
   in_a_rank("myrinet-p3", [](lci::Port& port) {
