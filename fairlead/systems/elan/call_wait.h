@@ -4,7 +4,6 @@
 
 #include "fairlead/lci/port.h"
 #include "fairlead/run/node/told_wait.h"
-#include "fairlead/systems/elan/elan.h"
 #include "fairlead/systems/elan/waiting.h"
 
 namespace fairlead::elan {
@@ -32,10 +31,5 @@ inline Post wait_by(const Waiting& waiting, lci::Port& port, const lci::Until& u
                     const char* call) {
   return CallWait(waiting, port, call).once(until);
 }
-
-// One step of a wait in `call`, which is told with what `until` says of it.
-Post wait_telling(run::ToldWait& told, lci::Port& port, const lci::Until& until, const char* call);
-// Where this process's waits in Elanlib are told, for those of a system above it.
-run::ToldWaits& told_waits(ELAN_BASE* base);
 
 }  // namespace fairlead::elan

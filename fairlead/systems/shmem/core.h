@@ -16,8 +16,9 @@
 #include "fairlead/base/named_faults.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/run/context.h"
-#include "fairlead/systems/elan/call_wait.h"
+#include "fairlead/run/node/told_wait.h"
 #include "fairlead/systems/elan/elan.h"
+#include "fairlead/systems/elan/waiting.h"
 #include "fairlead/systems/shmem/shmem.h"
 
 // PEs that do collectives together; PE i of the team is `pes[i]` of the world.
