@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -434,8 +435,9 @@ void ViaOver<Flow>::sync() {
 template <class Flow>
 void ViaOver<Flow>::wait(const lci::Until& until) {
   if (serving_) host_.fail("a function that atomic runs may not communicate");
-  // All that has come is served before this rank sleeps; who waits looks again then.
-  if (serve() > 0) return;
+  // All that has come is served before this rank sleeps, and so is what has left, which the last
+  // look for what has come may have brought; who waits looks again then.
+  if (serve() > 0 || has_left()) return;
   const Post waited = port_.wait({.any_packet = true,
                                   .any_change = true,
                                   .deadline = std::min(next_due(), until.deadline),
@@ -443,6 +445,24 @@ void ViaOver<Flow>::wait(const lci::Until& until) {
   if (waited == Post::peer_down && !(Flow::kNumbers && ends_)) {
     host_.fail(fmt::format("a rank was lost while this one waited for {}", until.what));
   }
+}
+
+// Whether a send or an RDMA that somebody may wait for is over and not yet taken off its queue.
+template <class Flow>
+bool ViaOver<Flow>::has_left() const {
+  if (heap_handle_ == 0) return false;
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    for (const Queue& queue : peer->queues) {
+      if (queue.posted == 0) continue;
+      for (const Slot& slot : queue.sends) {
+        if (!slot.posted) continue;
+        const std::atomic_ref<VIP_UINT32> status(slot.descriptor->CS.Status);
+        if ((status.load(std::memory_order_acquire) & VIP_STATUS_DONE) != 0) return true;
+      }
+    }
+  }
+  return false;
 }
 
 template <class Flow>

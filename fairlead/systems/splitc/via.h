@@ -176,6 +176,7 @@ class ViaOver final : public Remote {
 
   // Serves what has come; returns how many messages that was.
   int serve();
+  bool has_left() const;
   void serve_one(VIP_VI_HANDLE vi);
   void handle(Queue& queue, std::span<const std::byte> message);
   // One that is next in its order; the message is what follows its head.
