@@ -1,6 +1,7 @@
 #include "tools/splitcc/strings.h"
 
 #include <cstddef>
+#include <utility>
 
 namespace fairlead::splitcc {
 namespace {

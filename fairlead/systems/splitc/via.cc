@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -445,24 +444,6 @@ void ViaOver<Flow>::wait(const lci::Until& until) {
   if (waited == Post::peer_down && !(Flow::kNumbers && ends_)) {
     host_.fail(fmt::format("a rank was lost while this one waited for {}", until.what));
   }
-}
-
-// Whether a send or an RDMA that somebody may wait for is over and not yet taken off its queue.
-template <class Flow>
-bool ViaOver<Flow>::has_left() const {
-  if (heap_handle_ == 0) return false;
-  for (const auto& peer : peers_) {
-    if (peer == nullptr) continue;
-    for (const Queue& queue : peer->queues) {
-      if (queue.posted == 0) continue;
-      for (const Slot& slot : queue.sends) {
-        if (!slot.posted) continue;
-        const std::atomic_ref<VIP_UINT32> status(slot.descriptor->CS.Status);
-        if ((status.load(std::memory_order_acquire) & VIP_STATUS_DONE) != 0) return true;
-      }
-    }
-  }
-  return false;
 }
 
 template <class Flow>

@@ -1,5 +1,6 @@
 // Blocks that via.h does not copy into messages: gathered by their sender, or moved by RDMA.
 #include <algorithm>
+#include <atomic>
 
 #include "fairlead/systems/splitc/via.h"
 
@@ -97,6 +98,24 @@ void ViaOver<Flow>::fence_writes() {
   }
 }
 
+// Whether a send or an RDMA that somebody may wait for is over and not yet taken off its queue.
+template <class Flow>
+bool ViaOver<Flow>::has_left() const {
+  if (heap_handle_ == 0) return false;
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    for (const Queue& queue : peer->queues) {
+      if (queue.posted == 0) continue;
+      for (const Slot& slot : queue.sends) {
+        if (!slot.posted) continue;
+        const std::atomic_ref<VIP_UINT32> status(slot.descriptor->CS.Status);
+        if ((status.load(std::memory_order_acquire) & VIP_STATUS_DONE) != 0) return true;
+      }
+    }
+  }
+  return false;
+}
+
 // The other members are instantiated in via.cc and via_connections.cc.
 #define FAIRLEAD_INSTANTIATE(Flow)                                                        \
   template VIP_MEM_HANDLE ViaOver<Flow>::handle_of(Slot&, const void*, std::size_t);      \
@@ -105,6 +124,7 @@ void ViaOver<Flow>::fence_writes() {
   template void ViaOver<Flow>::rdma(Rank, Rdma, std::uint64_t, void*, std::size_t);       \
   template void ViaOver<Flow>::rdma_store(Rank, std::uint64_t, const void*, std::size_t); \
   template void ViaOver<Flow>::rdma_done(Queue&, Slot&);                                  \
+  template bool ViaOver<Flow>::has_left() const;                                          \
   template void ViaOver<Flow>::fence_writes()
 
 FAIRLEAD_INSTANTIATE(CreditFlow);
