@@ -27,7 +27,7 @@ endif()
 if(FAIRLEAD_SANITIZE)
   string(REPLACE ";" "," _sanitizers "${FAIRLEAD_SANITIZE}")
   target_compile_options(fairlead_settings INTERFACE
-    -fsanitize=${_sanitizers} -fno-omit-frame-pointer)
+    -fsanitize=${_sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(fairlead_settings INTERFACE -fsanitize=${_sanitizers})
 endif()
 

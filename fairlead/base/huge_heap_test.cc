@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/base/sanitized.h"
+
 namespace fairlead {
 namespace {
 
@@ -43,7 +45,7 @@ bool huge_pages_allowed() {
 }
 
 TEST(HugeHeapTest, SmallObjectsComeInHugePages) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(FAIRLEAD_ASAN) || defined(FAIRLEAD_TSAN)
   GTEST_SKIP() << "a heap of the sanitizer's own";
 #endif
   if (!huge_pages_allowed()) GTEST_SKIP() << "the kernel gives none";

@@ -3,20 +3,7 @@
 #pragma once
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define FAIRLEAD_ASAN
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define FAIRLEAD_TSAN
-#endif
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) && !defined(FAIRLEAD_ASAN)
-#define FAIRLEAD_ASAN
-#endif
-#if __has_feature(thread_sanitizer) && !defined(FAIRLEAD_TSAN)
-#define FAIRLEAD_TSAN
-#endif
-#endif
+#include "fairlead/base/sanitized.h"
 
 #ifdef FAIRLEAD_ASAN
 #include <sanitizer/asan_interface.h>

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "fairlead/base/sanitized.h"
 #include "fairlead/run/job/reaper.h"
 #include "fairlead/systems/dsm/dsm.h"
 #include "fairlead/systems/dsm/system_calls.h"
@@ -31,7 +32,7 @@ namespace {
 using dsm::Dsm;
 using dsm::EngineKind;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(FAIRLEAD_ASAN) || defined(FAIRLEAD_TSAN)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;

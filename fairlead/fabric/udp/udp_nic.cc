@@ -294,6 +294,7 @@ class Udp final : public UdpNic {
       std::span<const std::byte> data = packets[i].front();
       if (secret) {
         data = {cipher, length};
+        cipher += length;
       } else if (!packets[i].body.empty()) {
         joined = data.size();
         FAIRLEAD_DCHECK(joined <= sizeof front.joined, "{} bytes before a body", joined);
@@ -302,7 +303,6 @@ class Udp final : public UdpNic {
       }
       pieces_[2 * i] = {&front, sizeof front.header + joined};
       pieces_[2 * i + 1] = {const_cast<std::byte*>(data.data()), data.size()};
-      cipher += length;
     }
     return hand_over(way, count, sizeof(UdpHeader) + size) ? count : 0;
   }

@@ -287,10 +287,13 @@ TEST(Threads, ThoseThatLiveAreAbandoned) {
 }
 
 #ifndef FAIRLEAD_TSAN
+// By a pointer, so that no compiler makes a loop of it.
+int depth(int n);
+int (*volatile deeper)(int) = &depth;
 int depth(int n) {
   volatile char block[1024];
   block[0] = static_cast<char>(n);
-  return n == 0 ? block[0] : depth(n - 1) + block[0];
+  return n == 0 ? block[0] : deeper(n - 1) + block[0];
 }
 
 TEST(ThreadsDeathTest, AnOverflowNamesRankThreadAndOption) {

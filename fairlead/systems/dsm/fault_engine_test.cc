@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/base/sanitized.h"
+
 namespace fairlead::dsm {
 namespace {
 
@@ -84,7 +86,7 @@ class Engines : public OnMemory, public testing::WithParamInterface<EngineKind> 
  protected:
   Engines() : OnMemory(kPagesUsed) {}
   void SetUp() override {
-#ifdef __SANITIZE_THREAD__
+#ifdef FAIRLEAD_TSAN
     GTEST_SKIP() << "ThreadSanitizer has no shadow of memory at the heap's address";
 #endif
     std::string why;
@@ -227,7 +229,7 @@ class FewMappings : public OnMemory {
 
   FewMappings() : OnMemory(kPages) {}
   void SetUp() override {
-#ifdef __SANITIZE_THREAD__
+#ifdef FAIRLEAD_TSAN
     GTEST_SKIP() << "ThreadSanitizer has no shadow of memory at the heap's address";
 #endif
     begin(make_mprotect_engine(memory_.value(), kMappings));

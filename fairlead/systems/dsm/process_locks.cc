@@ -11,9 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fairlead/base/sanitized.h"
 #include "fairlead/systems/dsm/core.h"
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(FAIRLEAD_ASAN) && !defined(FAIRLEAD_TSAN)
 
 namespace fairlead::dsm {
 namespace {

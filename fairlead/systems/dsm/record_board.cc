@@ -19,6 +19,7 @@ const void* RecordBoard::records(std::uint32_t first) const {
 
 // Behind those that `head` has.
 void RecordBoard::write(const Head& head, std::span<const Notice> notices) {
+  if (notices.empty()) return;
   std::memcpy(reinterpret_cast<std::byte*>(memory_) + offset_of(head.generation, head.count),
               notices.data(), notices.size_bytes());
 }
