@@ -120,6 +120,26 @@ bool stores_wake(lci::Port& port) {
   return good;
 }
 
+// Who spins by poll() alone lets the others go on, also where they are fibers of one thread.
+bool polls_let_others_go_on(lci::Port& port) {
+  const global_ptr<int> flag = splitc::all_malloc<int>(1);
+  const Rank me = splitc::my_proc();
+  volatile int* const mine = splitc::tolocal(flag.on(me));
+  *mine = 0;
+  splitc::barrier();
+  if (me == 0) splitc::put(flag.on(1), 7);
+  if (me == 1) {
+    while (*mine == 0) splitc::poll();
+    splitc::put(flag.on(0), *mine + 1);
+  }
+  if (me == 0) {
+    while (*mine == 0) splitc::poll();
+  }
+  splitc::sync();
+  splitc::barrier();
+  return PORT_TEST_CHECK(me > 1 || *mine == static_cast<int>(8 - me), port, *mine);
+}
+
 TEST_P(Node, ranks_of_a_node_share_their_heaps) {
   run_ranks(chosen("amvia-shm " + GetParam()), 4, [](run::Context& context) {
     return splitc::start(&context, [&context] {
@@ -127,6 +147,7 @@ TEST_P(Node, ranks_of_a_node_share_their_heaps) {
              good = barriers_hold(context.port()) && good;
              good = full_queues_wait(context.port()) && good;
              good = stores_wake(context.port()) && good;
+             good = polls_let_others_go_on(context.port()) && good;
              return good ? 0 : 1;
            }) == 0;
   });

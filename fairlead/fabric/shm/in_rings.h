@@ -28,18 +28,34 @@ class ShmInRings {
   // first: where positions begin.
   ShmInRings(const ShmView& view, Peer self, const Heat& heat, std::uint32_t first);
 
-  // Calls take(ring, slot, flag, first) for at most `budget` messages of the lanes in `lanes`;
-  // returns how many, skipped slots among them. first: of a run of the same sender's. `take` must
-  // not call back into this object. While there are none it looks again as `patience` and idle()
-  // permit.
+  // A look, at every ring at which there may be something. True: nothing has come on any lane and
+  // nobody called. False: at `from` there may be; reap() goes on there.
+  [[gnu::always_inline]] bool look_once(std::uint32_t& from) {
+    ++now_;
+    from = 0;
+    if (bell_->rung.load(std::memory_order_relaxed) != seen_) [[unlikely]]
+      return false;
+    for (; from < hot_count_; ++from) {
+      Ring& ring = *hot_[from];
+      std::uint64_t flag;
+      if (ready(ring, flag)) return false;
+      ring.run = 0;
+    }
+    return todo_count_ == 0;
+  }
+
+  // After look_once(), which most times is all: calls take(ring, slot, flag, first) for at most
+  // `budget` messages of the lanes in `lanes`; returns how many, skipped slots among them. first:
+  // of a run of the same sender's. `take` must not call back into this object. While there are none
+  // it looks again as `patience` and idle() permit.
   template <class Take, class Idle>
-  int reap(int budget, LaneMask lanes, Patience& patience, Take&& take, Idle&& idle) {
-    for (;;) {
+  int reap(std::uint32_t from, int budget, LaneMask lanes, Patience& patience, Take&& take,
+           Idle&& idle) {
+    for (;; from = 0, ++now_) {
       if (bell_->rung.load(std::memory_order_relaxed) != seen_) [[unlikely]]
         answer_bell();
-      ++now_;
       int done = 0;
-      for (std::uint32_t i = 0; i < hot_count_; ++i) {
+      for (std::uint32_t i = from; i < hot_count_; ++i) {
         Ring& ring = *hot_[i];
         if (((lanes >> ring.lane) & 1u) == 0) continue;
         done += drain(ring, std::min(budget - done, kBurst), take);
@@ -238,7 +254,7 @@ class ShmInRings {
   Heat heat_;
   ShmDoorbell* bell_;
   std::uint32_t seen_ = 0;
-  std::uint64_t now_ = 0;           // looks, and calls of reap() and follow()
+  std::uint64_t now_ = 0;           // looks, and calls of follow()
   std::uint64_t next_cooling_ = 0;  // not before this call: a membarrier costs microseconds
   Ps nap_{};                        // the last one, where sleeps are short
   std::uint64_t napped_ = 0;        // the newest last_active then

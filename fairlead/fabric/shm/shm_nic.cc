@@ -125,22 +125,13 @@ class ShmNic final : public Nic {
     return reap(budget, lanes, none);
   }
 
+  // Most looks find nothing: those are as short as can be.
   int reap(int budget, LaneMask lanes, Patience& patience) override {
-    if (!none_died()) [[unlikely]]
-      note_deaths();
-    const int done = in_.reap(
-        budget, lanes, patience,
-        [this](const ShmInRings::Ring& ring, ShmSlot& slot, std::uint64_t flag, bool first)
-            __attribute__((always_inline)) { take(ring, slot, flag, first); },
-        [this] {
-          if (loans_.any_to_tell()) [[unlikely]]
-            loans_.tell_all();
-          return none_died();
-        });
-    if (done == 0 && loans_.any_to_tell()) loans_.tell_all();
-    if (!dying_.empty()) [[unlikely]]
-      report_deaths();
-    return done;
+    std::uint32_t from;
+    if (in_.look_once(from) && patience.looks == 0 && none_died() && !loans_.any_to_tell() &&
+        dying_.empty()) [[likely]]
+      return 0;
+    return reap_from(from, budget, lanes, patience);
   }
 
   void release(std::uint64_t token) override {
@@ -168,6 +159,25 @@ class ShmNic final : public Nic {
   }
 
  private:
+  [[gnu::noinline]] int reap_from(std::uint32_t from, int budget, LaneMask lanes,
+                                  Patience& patience) {
+    if (!none_died()) [[unlikely]]
+      note_deaths();
+    const int done = in_.reap(
+        from, budget, lanes, patience,
+        [this](const ShmInRings::Ring& ring, ShmSlot& slot, std::uint64_t flag, bool first)
+            __attribute__((always_inline)) { take(ring, slot, flag, first); },
+        [this] {
+          if (loans_.any_to_tell()) [[unlikely]]
+            loans_.tell_all();
+          return none_died();
+        });
+    if (done == 0 && loans_.any_to_tell()) loans_.tell_all();
+    if (!dying_.empty()) [[unlikely]]
+      report_deaths();
+    return done;
+  }
+
   [[gnu::noinline, gnu::cold]] Post refusal(Peer dest) const {
     return out_.closed(dest) ? Post::peer_down : Post::again_credit;
   }

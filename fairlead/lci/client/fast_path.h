@@ -72,8 +72,8 @@ class FastPath {
   FastPath(const Lent& lent, std::uint64_t route)
       : first_(&lent.shm.out->of(0, fabric::lane_of(route))), route_(route), lent_(lent) {}
 
-  // As Port::send_small() to rank `to`, which is one of the job's, outside upcalls. False: nothing
-  // has happened, Port::send_small() knows what to do.
+  // As Port::send_small() to rank `to`, which is one of the job's; in an upcall, on a higher lane
+  // than its own. False: nothing has happened, Port::send_small() knows what to do.
   [[nodiscard, gnu::always_inline]] bool post(Rank to, fabric::WordVector words, const void* data,
                                               std::size_t size) const {
     if (first_ == nullptr || size > kSlotBytes || !lent_.overflow->empty()) [[unlikely]]
@@ -130,6 +130,18 @@ class FastPath {
               return true;
             },
         ends);
+  }
+
+  // Instead of a Port::poll() that would find nothing: whether no packet is here for any channel,
+  // and the Port has no packet, task or timer of its client's left. Outside upcalls, and not while
+  // Port::wakes(). Who calls this again and again polls from time to time, for all else that there
+  // is to do.
+  [[nodiscard, gnu::always_inline]] bool nothing_here() const {
+    if (first_ == nullptr || !lent_.overflow->empty() || lent_.client->quiet() ||
+        lent_.client->has_due()) [[unlikely]]
+      return false;
+    std::uint32_t from;
+    return lent_.shm.in->look_once(from);
   }
 
  private:

@@ -96,6 +96,49 @@ TEST_P(DirectPortTest, SmallPacketsAreOfferedToTheShortWayFirst) {
   EXPECT_EQ(port(1).counters().packets_received, kCount);
 }
 
+TEST_P(DirectPortTest, ALookFindsWhatAPollWould) {
+  start(2);
+  Inbox box;
+  port(1).bind(5, box.upcall(), {});
+  const FastPath straight = port(1).fast_path(6, Lane::request);
+  if (!straight.exists()) return;
+  const auto data = pattern(8, 1);
+  const auto send = [&](Chan chan) {
+    ASSERT_TRUE(until([&] {
+      return port(0).send_small({1}, chan, Lane::request, Words{}, data, kNoBlock) == Post::done;
+    }));
+  };
+  send(5);
+  ASSERT_TRUE(until([&] { return box.items.size() == 1; }));
+  ASSERT_TRUE(until([&] { return straight.nothing_here(); }));
+  // Expect: a packet of any channel is seen until a poll takes it.
+  send(5);
+  EXPECT_FALSE(straight.nothing_here());
+  EXPECT_FALSE(straight.nothing_here());
+  EXPECT_EQ(port(1).poll(), 1);
+  EXPECT_EQ(box.items.size(), 2u);
+  EXPECT_TRUE(straight.nothing_here());
+  // Expect: so is one that waited for its channel, and what would have to wait behind it.
+  send(7);
+  EXPECT_FALSE(straight.nothing_here());
+  port(1).poll();
+  EXPECT_TRUE(straight.nothing_here());
+  port(1).bind(7, box.upcall(), {});
+  EXPECT_FALSE(straight.nothing_here());
+  EXPECT_EQ(port(1).poll(), 1);
+  EXPECT_TRUE(straight.nothing_here());
+  // Expect: so is a task.
+  port(1).defer({[](void*) {}, nullptr});
+  EXPECT_FALSE(straight.nothing_here());
+  EXPECT_EQ(port(1).poll(), 1);
+  EXPECT_TRUE(straight.nothing_here());
+  // Expect: nothing may be taken while upcalls are held off.
+  port(1).hold();
+  EXPECT_FALSE(straight.nothing_here());
+  port(1).allow();
+  EXPECT_TRUE(straight.nothing_here());
+}
+
 TEST_P(DirectPortTest, AnInvalidDestinationOrSizeIsRefused) {
   start(2);
   const Words words = {};

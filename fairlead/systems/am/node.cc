@@ -22,6 +22,9 @@ Node::Node(run::Context& context, Implementation implementation)
       port_(context.port()),
       free_work_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0),
       implementation_(implementation),
+      straight_(free_work_ && implementation == Implementation::direct
+                    ? port_.fast_path(kChan, lci::Lane::request)
+                    : lci::FastPath()),
       departures_(port_, kDeparturesChan,
                   {this,
                    [](void* self, Rank rank) {
@@ -56,15 +59,19 @@ Node::Node(run::Context& context, Implementation implementation)
             }});
     return;
   }
-  port_.bind(kChan,
-             {[](void* self, lci::Packet* packet, const lci::Arrival& arrival) {
-                return static_cast<Node*>(self)->came(packet, arrival);
-              },
-              this},
-             {[](void* self, const lci::Arrival& arrival, Post) {
-                static_cast<Node*>(self)->returned_by_port(arrival);
-              },
-              this});
+  port_.bind(
+      kChan,
+      {[](void* self, lci::Packet* packet, const lci::Arrival& arrival) {
+         return static_cast<Node*>(self)->came(packet, arrival);
+       },
+       this,
+       [](void* self, Rank source, lci::WordVector words, const std::byte* data, std::size_t size) {
+         return static_cast<Node*>(self)->came_small(source, words, {data, size});
+       }},
+      {[](void* self, const lci::Arrival& arrival, Post) {
+         static_cast<Node*>(self)->returned_by_port(arrival);
+       },
+       this});
 }
 
 Node::~Node() {
@@ -163,8 +170,7 @@ void Node::move(Endpoint* endpoint, Bundle* to) {
   });
 }
 
-bool Node::has(const Bundle* bundle) const {
-  if (bundle != nullptr && bundle == last_bundle_) return true;
+bool Node::is_one(const Bundle* bundle) const {
   return std::any_of(bundles_.begin(), bundles_.end(),
                      [bundle](const auto& each) { return each.get() == bundle; });
 }
@@ -251,15 +257,21 @@ int Node::poll(Bundle* bundle) {
     // Most polls find nothing; they take as little time as can be.
     if (!wire_.idle()) wire_.pump();
     if (!bundle->kept.empty()) ran = run_kept(bundle);
-    polled_ = bundle;
-    ran += port_.poll();
-    polled_ = nullptr;
+    if (looks_ < kLooks && !port_.wakes() && straight_.nothing_here()) {
+      ++looks_;
+    } else {
+      looks_ = 0;
+      polled_ = bundle;
+      ran += port_.poll();
+      polled_ = nullptr;
+    }
     if (ran > 0 || !free_work_) {
       idle_.found_something();
     } else if (idle_.found_nothing()) {
       const Ps begin = port_.now();
       std::this_thread::yield();
       idle_.yielded(port_.now() - begin);
+      looks_ = kLooks;
     }
   }
   return bundle->came_back.empty() ? ran : ran + tell_all_back(bundle);

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "fairlead/lci/client/fast_path.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/am/departures.h"
 #include "fairlead/systems/am/endpoint.h"
@@ -56,7 +57,9 @@ class Node {
   void remove(Endpoint* endpoint);
   void move(Endpoint* endpoint, Bundle* to);
   // Whether it is one of this rank's.
-  bool has(const Bundle* bundle) const;
+  bool has(const Bundle* bundle) const {
+    return (bundle != nullptr && bundle == last_bundle_) || is_one(bundle);
+  }
   bool has(const Endpoint* endpoint) const;
   // Whether the token's handler runs now.
   bool has(const Token* token) const { return token != nullptr && token == running_; }
@@ -92,10 +95,18 @@ class Node {
     auto operator<=>(const Key&) const = default;
   };
 
+  bool is_one(const Bundle* bundle) const;
   Endpoint* find(std::uint16_t number) const {
     return !closing_ && number < endpoints_.size() ? endpoints_[number].get() : nullptr;
   }
   Keep came(lci::Packet* packet, const lci::Arrival& arrival);
+  // Does so with a message of arguments alone, where nothing is in its way. False: came() gets it.
+  // On which lane it came is not known; a reply says of itself that it is one.
+  bool came_small(Rank source, lci::WordVector words, std::span<const std::byte> body);
+  bool is_next(const Endpoint* endpoint) const {
+    return endpoint != nullptr && endpoint->bundle == polled_ && polled_->kept.empty() &&
+           !wire_.full();
+  }
   void process(const lci::Arrival& arrival);
   void begin(const lci::Arrival& arrival, const Head& head, std::span<const std::byte> data);
   void go_on(const lci::Arrival& arrival, const Head& piece);
@@ -108,7 +119,8 @@ class Node {
            const std::int32_t* args);
   // A message of arguments alone that the endpoint takes: its handler has run. False: nothing has
   // happened, process() is to look at it.
-  bool run_short(const lci::Arrival& arrival, Endpoint& endpoint);
+  bool run_short(Rank source, lci::Lane lane, const lci::Words& words,
+                 std::span<const std::byte> body, Endpoint& endpoint);
   void serve_get(Rank source, const Head& head, Endpoint* endpoint);
   // A whole message that came over virtual interfaces.
   void take(Rank source, const Head& head, std::span<const std::byte> data, Viq* path);
@@ -133,6 +145,10 @@ class Node {
   lci::Port& port_;
   const bool free_work_;
   const Implementation implementation_;
+  // After so many looks that found nothing, or a yield, the Port is polled, which has more to do.
+  static constexpr std::uint32_t kLooks = 15;
+  const lci::FastPath straight_;  // direct, where there is one
+  std::uint32_t looks_ = 0;
   bool open_ = false;
   bool closing_ = false;  // no endpoint is found any more
   Departures departures_;

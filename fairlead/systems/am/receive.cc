@@ -12,10 +12,9 @@ namespace fairlead::am {
 Keep Node::came(lci::Packet* packet, const lci::Arrival& arrival) {
   departures_.met(arrival.source);
   Endpoint* const endpoint = find(static_cast<std::uint16_t>(arrival.words[1]));
-  if (endpoint != nullptr && endpoint->bundle == polled_ && polled_->kept.empty() &&
-      !wire_.full() && run_short(arrival, *endpoint)) [[likely]] {
+  if (is_next(endpoint) &&
+      run_short(arrival.source, arrival.lane, arrival.words, arrival.data, *endpoint))
     return Keep::no;
-  }
   Bundle* const bundle = endpoint == nullptr ? nullptr : endpoint->bundle;
   const auto behind = [&] {
     return std::any_of(bundle->kept.begin(), bundle->kept.end(),
@@ -29,6 +28,15 @@ Keep Node::came(lci::Packet* packet, const lci::Arrival& arrival) {
   }
   process(arrival);
   return Keep::no;
+}
+
+bool Node::came_small(Rank source, lci::WordVector block, std::span<const std::byte> body) {
+  departures_.met(source);
+  const lci::Words words = {block[0], block[1], block[2], block[3]};
+  Endpoint* const endpoint = find(static_cast<std::uint16_t>(words[1]));
+  const auto kind = static_cast<Kind>(words[0] & 15);
+  const lci::Lane lane = kind == Kind::reply ? lci::Lane::reply : lci::Lane::request;
+  return is_next(endpoint) && run_short(source, lane, words, body, *endpoint);
 }
 
 // A packet that is no message's is dropped: no rank of ours sends one.
@@ -149,17 +157,18 @@ void Node::deliver(Rank source, const Head& head, Endpoint* endpoint, const std:
   run(token, data, head.bytes, head.argc, head.args);
 }
 
-bool Node::run_short(const lci::Arrival& arrival, Endpoint& endpoint) {
+bool Node::run_short(Rank source, lci::Lane lane, const lci::Words& words,
+                     std::span<const std::byte> body, Endpoint& endpoint) {
   Short its;
-  if (!read_short(arrival.words, arrival.lane, arrival.data, its)) return false;
-  const bool is_request = arrival.lane == lci::Lane::request;
+  if (!read_short(words, lane, body, its)) return false;
+  const bool is_request = lane == lci::Lane::request;
   const bool tag_fits =
       !is_request || endpoint.tag == AM_ALL || (endpoint.tag != AM_NONE && endpoint.tag == its.tag);
   const bool has_handler = its.handler != 0 && its.handler < endpoint.handlers.size() &&
                            endpoint.handlers[its.handler] != nullptr;
   if (!tag_fits || !has_handler) return false;
-  Token token{&endpoint,   arrival.source, its.from,   its.tag,
-              its.handler, Form::plain,    is_request, is_request};
+  Token token{&endpoint,   source,      its.from,   its.tag,
+              its.handler, Form::plain, is_request, is_request};
   run(token, nullptr, 0, its.argc, its.args);
   return true;
 }

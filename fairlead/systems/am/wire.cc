@@ -10,6 +10,14 @@ bool no_room(Post answer) { return answer == Post::again_credit || answer == Pos
 
 }  // namespace
 
+Wire::Wire(lci::Port& port, lci::Chan chan, const Departures& departures, Owner owner)
+    : port_(port),
+      ranks_(port.size()),
+      chan_(chan),
+      straight_{port.fast_path(chan, lci::Lane::request), port.fast_path(chan, lci::Lane::reply)},
+      departures_(departures),
+      owner_(owner) {}
+
 void Wire::send_all(Rank to, const Head& head, const std::byte* data) {
   Post sent;
   while (no_room(sent = send_short(to, head))) await_room();
@@ -35,6 +43,10 @@ Post Wire::send_short(Rank to, const Head& head) {
   std::byte front[kBytesMax];
   encode_short(head, front);
   const lci::Words words = {first_word(head), head.to | std::uint32_t{head.from} << 16, 0, to};
+  const lci::FastPath& straight = straight_[head.kind == Kind::reply ? 1 : 0];
+  const lci::WordVector block = {words[0], words[1], words[2], words[3]};
+  if (to < ranks_ && !port_.wakes() && straight.post(to, block, front, bytes)) [[likely]]
+    return Post::done;
   const Post answer =
       port_.send_small({to}, chan_, lane_of(head), words, {front, bytes}, lci::kNoBlock);
   return answer == Post::done || no_room(answer) ? answer : Post::invalid;

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 
+#include "fairlead/lci/client/fast_path.h"
 #include "fairlead/lci/port.h"
 #include "fairlead/systems/am/departures.h"
 #include "fairlead/systems/am/message.h"
@@ -31,8 +32,7 @@ class Wire {
   };
 
   // `departures` outlives it.
-  Wire(lci::Port& port, lci::Chan chan, const Departures& departures, Owner owner)
-      : port_(port), chan_(chan), departures_(departures), owner_(owner) {}
+  Wire(lci::Port& port, lci::Chan chan, const Departures& departures, Owner owner);
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
@@ -84,7 +84,9 @@ class Wire {
   }
 
   lci::Port& port_;
-  lci::Chan chan_;
+  const Rank ranks_;
+  const lci::Chan chan_;
+  const std::array<lci::FastPath, 2> straight_;  // of requests and of replies, where there are any
   const Departures& departures_;
   Owner owner_;
   std::size_t waiting_ = 0;

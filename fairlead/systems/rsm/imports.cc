@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "fairlead/lci/insist.h"
 #include "fairlead/systems/rsm/access_list.h"
@@ -44,6 +45,10 @@ int Imports::connect(rsm_node_id_t node, std::uint32_t id, rsm_permission_t mode
   connected.exported = answer.handle;
   connected.segment = answer.segment;
   connected.mapped = answer.mapped;
+  const bool free_work = (port_.caps(port_.self()).flags & lci::kFreeWork) != 0;
+  if (free_work && connected.mapped != 0 && connected.by_rail == lci::kNoFlags) {
+    connected.memory = static_cast<std::byte*>(port_.map(exporter, connected.mapped));
+  }
   *handle = made;
   return RSM_SUCCESS;
 }
@@ -162,7 +167,21 @@ void Imports::failed(Imported& imported, Post why) {
   }
 }
 
+bool Imports::is_plain(const Imported& imported, std::size_t size) {
+  if (imported.memory == nullptr || size > kPlainMost) return false;
+  if (plain_ < kPlainInARow) {
+    ++plain_;
+    return true;
+  }
+  plain_ = 0;
+  return false;
+}
+
 void Imports::store(Imported& imported, std::uint64_t offset, const void* data, std::size_t size) {
+  if (is_plain(imported, size)) {
+    std::memcpy(imported.memory + offset, data, size);
+    return;
+  }
   const lci::PutPiece piece{offset, data, size};
   Counter left;
   Counter* const counter = size <= kCopiedMost ? nullptr : &left;
@@ -179,6 +198,10 @@ void Imports::store(Imported& imported, std::uint64_t offset, const void* data, 
 }
 
 void Imports::load(Imported& imported, std::uint64_t offset, void* data, std::size_t size) {
+  if (is_plain(imported, size)) {
+    std::memcpy(data, imported.memory + offset, size);
+    return;
+  }
   Counter came;
   const Post answer = lci::insist(port_, [&] {
     return port_.get({imported.exporter, imported.segment, offset}, data, size, &came,

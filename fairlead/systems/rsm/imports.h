@@ -22,6 +22,7 @@ struct Imported {
   Handle exported = 0;                    // the exporter's handle
   lci::SegId segment = 0;                 // Port's name of it, for puts and gets
   lci::SegId mapped = 0;                  // Port's name of it, for map; 0: none
+  std::byte* memory = nullptr;            // where it is mapped here for short accesses; or none
   std::uint32_t by_rail = lci::kNoFlags;  // among the flags of puts and gets
   bool explicit_barriers = false;
   bool aborted = false;   // the exporter unpublished it, or is lost
@@ -93,9 +94,15 @@ class Imports {
   // Puts of so many bytes are copied where they have to wait; longer ones are waited for.
   static constexpr std::size_t kCopiedMost = 4096;
 
+  // Accesses of at most so many bytes are plain ones where the memory is mapped and work is free;
+  // of every few of them one is the Port's, which knows whether the exporter lives.
+  static constexpr std::size_t kPlainMost = 256;
+  static constexpr std::uint32_t kPlainInARow = 31;
+
   // What is wrong with an access to [offset, offset + size), or RSM_SUCCESS.
   int check(const Imported& imported, off_t offset, const void* data, std::size_t element,
             std::size_t count, rsm_permission_t needed) const;
+  bool is_plain(const Imported& imported, std::size_t size);
   // Moves the bytes. What fails is counted in errors_, or the connection is aborted.
   void store(Imported& imported, std::uint64_t offset, const void* data, std::size_t size);
   void load(Imported& imported, std::uint64_t offset, void* data, std::size_t size);
@@ -122,6 +129,7 @@ class Imports {
   Table<Imported, HandleKind::imported> imported_;
   Table<Barrier, HandleKind::barrier> barriers_;
   std::uint64_t errors_ = 0;  // the process's one error state
+  std::uint32_t plain_ = 0;   // plain accesses in a row
 };
 
 }  // namespace fairlead::rsm

@@ -121,8 +121,9 @@ void AmviaShm::poll() {
   if (serving_) return;
   Amvia::poll();
   // The queue is memory, too, and no packet tells of what neighbours put in: without this, a rank
-  // that has no virtual interface to poll would run ahead of them in virtual time.
-  if (takes_time_) (void)port().poll();
+  // that has no virtual interface to poll would run ahead of them in virtual time, and where ranks
+  // are fibers of one thread the others would have no turn.
+  (void)port().poll();
   (void)serve_calls();
 }
 
