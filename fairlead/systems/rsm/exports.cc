@@ -240,6 +240,7 @@ void Exports::connect(Rank from, const Message& message) {
     answer.handle = handle;
     answer.size = exported->size;
     answer.segment = exported->exposed[mode_index(message.code)];
+    if (exported->tells) answer.flags = kTells;
     if (exported->pages.moved() && grant_mapped(*exported) == Post::done) {
       answer.mapped = exported->job_segment;
     }

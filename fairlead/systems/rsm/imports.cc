@@ -46,7 +46,8 @@ int Imports::connect(rsm_node_id_t node, std::uint32_t id, rsm_permission_t mode
   connected.segment = answer.segment;
   connected.mapped = answer.mapped;
   const bool free_work = (port_.caps(port_.self()).flags & lci::kFreeWork) != 0;
-  if (free_work && connected.mapped != 0 && connected.by_rail == lci::kNoFlags) {
+  const bool tells = (answer.flags & kTells) != 0;
+  if (free_work && !tells && connected.mapped != 0 && connected.by_rail == lci::kNoFlags) {
     connected.memory = static_cast<std::byte*>(port_.map(exporter, connected.mapped));
   }
   *handle = made;

@@ -17,7 +17,7 @@ enum class Kind : std::uint8_t {
   release,  // id
   lookup,   // id -> handle: the exporter's rank
   // To the exporter.
-  connect,     // id, mode, importer -> handle, size, segment, mapped
+  connect,     // id, mode, importer -> handle, size, segment, mapped, flags
   disconnect,  // handle: the export's, importer
   signal_exporter,
   aborted_seen,      // the importer uses the segment no more
@@ -35,11 +35,13 @@ enum class Kind : std::uint8_t {
 
 // The sender of a signal has written into the receiver's descriptor.
 constexpr std::uint8_t kRung = 0x80;
+// The exporter is told of what is stored, which the Port's puts do.
+constexpr std::uint8_t kTells = 0x01;
 
 struct Message {
   Kind kind = Kind::answer;
-  std::uint8_t flags = 0;     // of signals: RSM_SIGPOST_NO_ACCUMULATE, kRung
-  std::uint16_t code = 0;     // of answers; of connect: the mode of access
+  std::uint8_t flags = 0;  // of signals: RSM_SIGPOST_NO_ACCUMULATE, kRung; of connections: kTells
+  std::uint16_t code = 0;  // of answers; of connect: the mode of access
   std::uint32_t request = 0;  // what an answer answers
   std::uint32_t id = 0;
   Handle handle = 0;    // the receiver's
