@@ -68,6 +68,8 @@ class FastPath {
   // There is none.
   FastPath() = default;
   bool exists() const { return first_ != nullptr; }
+  // How often receive() looks where nothing is there, before a wait of the Port's is better.
+  std::uint32_t looks() const { return lent_.looks; }
   // For packets of `route` (fabric::route_of()), of this rank and the same of others.
   FastPath(const Lent& lent, std::uint64_t route)
       : first_(&lent.shm.out->of(0, fabric::lane_of(route))), route_(route), lent_(lent) {}

@@ -31,6 +31,12 @@ class Device {
   // program waits for this send, so that the call may wait for room; a device whose sends take in
   // what arrives may wait in any case. The buffer is the engine's until then.
   virtual Sent start(Request& send, bool may_wait) = 0;
+  // Sends a message of `size` bytes in a row whole, where it is short and there is room for it now:
+  // no request is made, and the buffer may be reused at once. Asked only where work is free and
+  // nothing of this rank's waits to be sent. False: nothing has happened.
+  virtual bool send_whole(const void* /*from*/, std::uint64_t /*size*/, const Envelope& /*to*/) {
+    return false;
+  }
   // A send that exposed its memory is over.
   virtual void withdraw(Request& send) = 0;
   // Whether the device matches messages and receives itself. Then it takes every pair of ranks,

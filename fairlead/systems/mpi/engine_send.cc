@@ -25,10 +25,13 @@ Request* Engine::isend(const void* from, std::uint64_t size, Envelope to, bool s
 // The whole message at once, when it is short and nothing is queued before it.
 bool Engine::send_now(const void* from, std::uint64_t size, const Envelope& to,
                       std::uint32_t flags) {
-  if (!is_direct() || !sends_at_once_ || to.peer == self_ ||
-      !direct_.send_now(from, size, to, flags)) {
-    return false;
+  if (!sends_at_once_ || to.peer == self_) return false;
+  if (!is_direct()) {
+    if (!free_work_ || !device_->send_whole(from, size, to)) return false;
+    if (++unlooked_ % kUnlookedMax == 0) poll();
+    return true;
   }
+  if (!direct_.send_now(from, size, to, flags)) return false;
   look_around();
   return true;
 }

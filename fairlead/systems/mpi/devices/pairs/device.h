@@ -31,6 +31,9 @@ class PairsDevice final : public Device {
   Sent start(Request& send, bool may_wait) override {
     return of(send.envelope.peer).start(send, may_wait);
   }
+  bool send_whole(const void* from, std::uint64_t size, const Envelope& to) override {
+    return is_far_[to.peer] && far_.send_whole(from, size, to);
+  }
   void withdraw(Request& send) override { of(send.envelope.peer).withdraw(send); }
   void accept(Request& receive, Unexpected& message) override;
   bool progress() override;

@@ -54,6 +54,7 @@ class RsmDevice final : public Device {
 
   // Device
   Sent start(Request& send, bool may_wait) override;
+  bool send_whole(const void* from, std::uint64_t size, const Envelope& to) override;
   void withdraw(Request&) override {}  // it exposes none
   void accept(Request& receive, Unexpected& message) override;
   bool progress() override;
@@ -194,6 +195,7 @@ class RsmDevice final : public Device {
   std::deque<ReservedMemory> own_memory_;  // where the Port had none
   bool raw_ = false;                       // puts to some ranks may be lost
   bool goes_on_ = false;                   // a long send, after a poll
+  const std::uint32_t looks_;              // of a wait at the postboxes, before the Port waits
   std::uint32_t waits_ = 0;
   std::uint64_t strays_ = 0;
 };

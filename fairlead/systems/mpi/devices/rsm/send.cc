@@ -55,6 +55,30 @@ Device::Sent RsmDevice::start(Request& send, bool) {
   return sent;
 }
 
+bool RsmDevice::send_whole(const void* from, std::uint64_t size, const Envelope& to) {
+  constexpr std::uint64_t kMost = rsm::kHeadBytes + 4 * rsm::kMoreBytes;
+  if (size > kMost) return false;
+  Outgoing* const out = connected(to.peer);
+  if (out == nullptr || size > out->protocol.short_bytes || room(*out) < rsm::boxes_for(size)) {
+    return false;
+  }
+  const auto* at = static_cast<const std::byte*>(from);
+  const Head head{{first_word(Kind::eager, to.context), static_cast<std::uint32_t>(to.tag), 0, 0},
+                  size};
+  std::uint64_t bytes = std::min(size, rsm::kHeadBytes);
+  Box& first = out->queue.next();
+  std::memcpy(first.body, &head, sizeof head);
+  if (bytes > 0) std::memcpy(first.body + sizeof head, at, bytes);
+  out->queue.fill(BoxKind::head, bytes);
+  for (std::uint64_t moved = bytes; moved < size; moved += bytes) {
+    bytes = std::min(size - moved, rsm::kMoreBytes);
+    std::memcpy(out->queue.next().body, at + moved, bytes);
+    out->queue.fill(BoxKind::more, bytes);
+  }
+  push(*out);
+  return true;
+}
+
 Head RsmDevice::head_of(const Request& send) const {
   const Envelope& to = send.envelope;
   const auto tag = static_cast<std::uint32_t>(to.tag);
