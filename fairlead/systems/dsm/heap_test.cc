@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include "fairlead/systems/dsm/dsm.h"
-
 #include "fairlead/base/sanitized.h"
+#include "fairlead/systems/dsm/dsm.h"
 
 // ThreadSanitizer has no shadow of memory at the heap's address.
 #ifndef FAIRLEAD_TSAN
