@@ -1,5 +1,7 @@
 // A rank of the model's process tests, on Port alone: the same program as a process and as a fiber.
 // rank MODE [NUMBER]; the modes are the functions below. Exit code 0: all was as expected.
+#include <poll.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -248,6 +250,15 @@ int clocks(run::Context& context, std::uint32_t) {
   int status = 0;
   ::waitpid(child, &status, 0);
   if (port.now() != before) return 3;
+  // So does a thread of the program's own, which can be cancelled meanwhile.
+  pthread_t sleeper;
+  ::pthread_create(
+      &sleeper, nullptr, [](void*) -> void* { return ::sleep(5), nullptr; }, nullptr);
+  ::poll(nullptr, 0, 20);  // By then it sleeps.
+  ::pthread_cancel(sleeper);
+  void* result = nullptr;
+  ::pthread_join(sleeper, &result);
+  if (result != PTHREAD_CANCELED) return 5;
   if (port.self() == 0) std::printf("virtual %.6f us\n", to_us(port.now()));
   return status == 0 ? 0 : 4;
 }

@@ -93,8 +93,6 @@ TEST_P(ShmemErrors, name_pe_call_and_address) {
                             if (shmem_my_pe() == 0) shmem_barrier(0, 0, 3, sync);
                           }),
                {"rank 0", "shmem_barrier", "PE_size 3", "2 PEs"});
-  expect_words(failure_of(world, [](long*) { (void)shmem_align(63, 8); }),
-               {"shmem_align", "63 bytes", "power of two"});
 }
 
 // Where time is virtual, a job that waits for itself is known to.

@@ -34,6 +34,9 @@ TEST_P(ShmemMemory, is_given_out_alike_and_taken_back) {
     shmem_free(larger);
     good &= PORT_TEST_CHECK(
         shmem_malloc_with_hints(900'000, SHMEM_MALLOC_ATOMICS_REMOTE) != nullptr, port, 4);
+    // Expect: an alignment that is no power of two is answered, too, and nothing is lost
+    good &=
+        PORT_TEST_CHECK(shmem_align(0, 8) == nullptr && shmem_align(63, 8) == nullptr, port, 12);
     // Expect: what is symmetric is known, and a pointer to a peer's leads there
     int here = 0;
     good &= PORT_TEST_CHECK(shmem_addr_accessible(aligned, 1) == 1, port, 5);

@@ -21,6 +21,8 @@ void finish(const char* call);
 void global_exit(int status, const char* call);
 void copy_name(char* name);
 void* allocate(std::size_t size, std::size_t alignment, bool zeroed, const char* call);
+// NULL, after PE 0 has said so, where the alignment is no power of two.
+void* allocate_aligned(std::size_t alignment, std::size_t size, const char* call);
 void* allocate_zeroed(std::size_t count, std::size_t size, const char* call);
 void* reallocate(void* memory, std::size_t size, const char* call);
 void release(void* memory, const char* call);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -99,9 +100,6 @@ void copy_name(char* name) { std::memcpy(name, SHMEM_VENDOR_STRING, sizeof SHMEM
 void* allocate(std::size_t size, std::size_t alignment, bool zeroed, const char* call) {
   Core& core = running(call);
   if (size == 0) return nullptr;
-  if ((alignment & (alignment - 1)) != 0) {
-    core.fail(call, fmt::format("an alignment of {} bytes is no power of two", alignment));
-  }
   void* const memory = elan_gallocMain(core.base(), core.base()->allGroup, alignment, size);
   if (memory == nullptr) {
     if (core.self() == 0) {
@@ -117,6 +115,16 @@ void* allocate(std::size_t size, std::size_t alignment, bool zeroed, const char*
     core.sync(core.world());
   }
   return memory;
+}
+
+void* allocate_aligned(std::size_t alignment, std::size_t size, const char* call) {
+  Core& core = running(call);
+  if (std::has_single_bit(alignment)) return allocate(size, alignment, false, call);
+  if (core.self() == 0) {
+    fmt::print(stderr, "OpenSHMEM: {}: PE 0: an alignment of {} bytes is no power of two\n", call,
+               alignment);
+  }
+  return nullptr;
 }
 
 void* allocate_zeroed(std::size_t count, std::size_t size, const char* call) {

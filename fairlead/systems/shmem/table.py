@@ -125,7 +125,7 @@ FAMILIES = [
     F("Memory", "void*", "calloc", "size_t count, size_t size",
       "return allocate_zeroed(count, size, __func__);"),
     F("Memory", "void*", "align", "size_t alignment, size_t size",
-      "return allocate(size, alignment, false, __func__);"),
+      "return allocate_aligned(alignment, size, __func__);"),
     F("Memory", "void*", "malloc_with_hints", "size_t size, long",
       "return allocate(size, 0, false, __func__);"),
     F("Memory", "void*", "realloc", "void* ptr, size_t size",

@@ -5,6 +5,7 @@
 #include "fairlead/run/rank/clock/clock.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -81,9 +82,23 @@ PUBLIC time_t time(time_t* to) {
   return now.tv_sec;
 }
 
+/* A thread can be cancelled in its sleep, as in the machine's own functions. */
+static int real_sleep(clockid_t id, int flags, const struct timespec* until,
+                      struct timespec* left) {
+  int before;
+  pthread_testcancel();
+  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
+  const int error = syscall(SYS_clock_nanosleep, id, flags, until, left) == 0 ? 0 : errno;
+  pthread_setcanceltype(before, &before);
+  return error;
+}
+
 PUBLIC int nanosleep(const struct timespec* length, struct timespec* left) {
   if (is_length(length) && virtual_sleep(nanoseconds_of(length))) return 0;
-  return (int)syscall(SYS_nanosleep, length, left);
+  const int error = real_sleep(CLOCK_MONOTONIC, 0, length, left);
+  if (error == 0) return 0;
+  errno = error;
+  return -1;
 }
 
 PUBLIC int clock_nanosleep(clockid_t id, int flags, const struct timespec* until,
@@ -96,7 +111,7 @@ PUBLIC int clock_nanosleep(clockid_t id, int flags, const struct timespec* until
     }
     if (virtual_sleep(length)) return 0;
   }
-  return syscall(SYS_clock_nanosleep, id, flags, until, left) == 0 ? 0 : errno;
+  return real_sleep(id, flags, until, left);
 }
 
 PUBLIC int usleep(useconds_t microseconds) {
