@@ -36,7 +36,8 @@ ProgramData program_data() {
             all.constant_from = at;
             all.constant_to = at + header.p_memsz;
           } else if (header.p_type == PT_LOAD && (header.p_flags & PF_W) != 0) {
-            all.data.parts.push_back({reinterpret_cast<std::byte*>(at), header.p_memsz});
+            all.data.parts.push_back(
+                {reinterpret_cast<std::byte*>(at), header.p_memsz, header.p_filesz});
           }
         }
         return 1;  // the program itself comes first
@@ -51,6 +52,7 @@ ProgramData program_data() {
     const std::size_t off = std::min<std::size_t>(std::max(constant, from) - from, part.bytes);
     part.base += off;
     part.bytes -= off;
+    part.from_file -= std::min(off, part.from_file);
   }
   std::erase_if(found.data.parts, [](const DataPart& part) { return part.bytes == 0; });
   return found.data;

@@ -11,6 +11,8 @@ namespace fairlead {
 struct DataPart {
   std::byte* base;
   std::size_t bytes;
+  std::size_t from_file =
+      0;  // the first of them, which the program's file has; the others are zero
 };
 
 // The static variables of the program that this process runs, and where it was loaded.

@@ -50,14 +50,16 @@ struct Shared {
 class Program {
  public:
   // `threads`: the processes have all memory in common.
-  Program(Core& core, std::vector<DataPart> variables, bool threads)
+  Program(Core& core, const std::vector<DataPart>& variables, bool threads)
       : core_(core),
         dsm_(core.dsm()),
         self_(dsm_.self()),
         size_(dsm_.size()),
         process_(::getpid()),
         threads_(threads),
-        variables_(std::move(variables)) {}
+        variables_(variables) {
+    if (threads_) variables_.watch();
+  }
 
   void start() {
     std::uint64_t first = 0;
@@ -321,7 +323,7 @@ void fairlead_parmacs_begin(int threads) {
   }
   const auto started = dsm::Dsm::start(context, options.value());
   if (!started.ok()) stop(started.error());
-  dsm::program = new Program(*Core::current(), std::move(variables.value()), threads != 0);
+  dsm::program = new Program(*Core::current(), variables.value(), threads != 0);
   ::on_exit([](int status, void*) { dsm::program->exiting(status); }, nullptr);
   dsm::program->start();
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fairlead/base/check.h"
+#include "fairlead/systems/dsm/dsm.h"
 
 namespace fairlead::dsm {
 namespace {
@@ -35,10 +36,14 @@ std::uintptr_t word_at(const std::byte* at) {
 
 void ParmacsVariables::Free::operator()(std::byte* memory) const { std::free(memory); }
 
-ParmacsVariables::ParmacsVariables(std::vector<DataPart> parts) : parts_(std::move(parts)) {
-  for (const DataPart& part : parts_) {
+ParmacsVariables::ParmacsVariables(const std::vector<DataPart>& parts) {
+  for (const DataPart& part : parts) {
+    const auto base = reinterpret_cast<std::uintptr_t>(part.base);
+    const std::uintptr_t first_page = base / kPageBytes * kPageBytes;
+    const std::size_t chunks = (base + part.bytes - first_page + kPageBytes - 1) / kPageBytes;
+    parts_.push_back({part, bytes_, chunks_, first_page, chunks});
     bytes_ += part.bytes;
-    chunks_ += (part.bytes + kChunk - 1) / kChunk;
+    chunks_ += chunks;
   }
   seen_.reset(static_cast<std::byte*>(std::calloc(std::max<std::size_t>(bytes_, 1), 1)));
   FAIRLEAD_CHECK(seen_ != nullptr);
@@ -52,23 +57,85 @@ void ParmacsVariables::attach(std::byte* copy, std::span<const Library> librarie
   from_copy_ = LibraryMoves(libraries, own_);
 }
 
+void ParmacsVariables::watch() {
+  std::vector<DataPart> watched;
+  for (const Part& part : parts_) watched.push_back(part.data);
+  Result<std::unique_ptr<WrittenPages>> pages = WrittenPages::of(watched);
+  if (!pages.ok()) return;
+  // What comes from the program's file and was not read yet is not there, but not zero either.
+  for (const DataPart& part : watched) {
+    for (std::size_t at = 0; at < part.from_file; at += kPageBytes) {
+      (void)*const_cast<const volatile std::byte*>(part.base + at);
+    }
+    if (part.from_file != 0) {
+      (void)*const_cast<const volatile std::byte*>(part.base + part.from_file - 1);
+    }
+  }
+  touched_.assign(chunks_, false);
+  pages_ = std::move(pages.value());
+}
+
+ParmacsVariables::Chunk ParmacsVariables::chunk(const Part& part, std::size_t number) const {
+  const auto base = reinterpret_cast<std::uintptr_t>(part.data.base);
+  const std::uintptr_t page = part.first_page + number * kPageBytes;
+  const std::size_t at = std::max(page, base) - base;
+  const std::size_t end = std::min(page + kPageBytes - base, part.data.bytes);
+  return {part.data.base + at, copy_ + part.before + at, seen_.get() + part.before + at, end - at,
+          written() + part.chunks_before + number};
+}
+
 template <class Do>
 void ParmacsVariables::each_chunk(const Do& what) {
-  std::size_t before = 0;
-  auto* written = reinterpret_cast<std::uint8_t*>(copy_ + bytes_);
-  for (const DataPart& part : parts_) {
-    for (std::size_t at = 0; at < part.bytes; at += kChunk) {
-      what(Chunk{part.base + at, copy_ + before + at, seen_.get() + before + at,
-                 std::min(kChunk, part.bytes - at), written++});
+  for (const Part& part : parts_) {
+    for (std::size_t number = 0; number < part.chunks; ++number) {
+      what(chunk(part, number));
     }
-    before += part.bytes;
+  }
+}
+
+template <class Do>
+void ParmacsVariables::each_changed(const Do& what) {
+  if (pages_ == nullptr) return each_chunk(what);
+  for (const PageScan::Run& run : pages_->since_last()) {
+    for (const Part& part : parts_) {
+      const std::uintptr_t begin = std::max(run.begin, part.first_page);
+      const std::uintptr_t end =
+          std::min<std::uintptr_t>(run.end, part.first_page + part.chunks * kPageBytes);
+      for (std::uintptr_t page = begin; page < end; page += kPageBytes) {
+        const std::size_t number = (page - part.first_page) / kPageBytes;
+        touched_[part.chunks_before + number] = true;
+        what(chunk(part, number));
+      }
+    }
+  }
+}
+
+template <class Do>
+void ParmacsVariables::each_written_in_copy(const Do& what) {
+  constexpr std::size_t kAtOnce = sizeof(std::uint64_t);
+  const std::uint8_t* const all = written();
+  for (const Part& part : parts_) {
+    const std::uint8_t* const own = all + part.chunks_before;
+    for (std::size_t number = 0; number < part.chunks;) {
+      std::uint64_t eight = 1;
+      if (number + kAtOnce <= part.chunks) std::memcpy(&eight, own + number, kAtOnce);
+      const std::size_t end = std::min(number + kAtOnce, part.chunks);
+      if (eight == 0) number = end;
+      for (; number < end; ++number) {
+        if (own[number] != 0) what(chunk(part, number));
+      }
+    }
   }
 }
 
 void ParmacsVariables::bring(bool all) {
-  each_chunk([&](const Chunk& chunk) {
-    if (all && *chunk.written != 0) std::memcpy(chunk.seen, chunk.copy, chunk.bytes);
+  const auto bring_changes = [&](const Chunk& chunk) {
     if (std::memcmp(chunk.own, chunk.seen, chunk.bytes) != 0) bring(chunk);
+  };
+  if (!all) return each_changed(bring_changes);
+  each_chunk([&](const Chunk& chunk) {
+    if (*chunk.written != 0) std::memcpy(chunk.seen, chunk.copy, chunk.bytes);
+    bring_changes(chunk);
   });
 }
 
@@ -97,9 +164,8 @@ void ParmacsVariables::bring(const Chunk& chunk) {
 
 void ParmacsVariables::take() {
   bring();
-  each_chunk([&](const Chunk& chunk) {
-    if (*chunk.written == 0 || std::memcmp(chunk.copy, chunk.seen, chunk.bytes) == 0) return;
-    take(chunk);
+  each_written_in_copy([&](const Chunk& chunk) {
+    if (std::memcmp(chunk.copy, chunk.seen, chunk.bytes) != 0) take(chunk);
   });
 }
 
@@ -116,8 +182,10 @@ void ParmacsVariables::take(const Chunk& chunk) {
 }
 
 void ParmacsVariables::take_all() {
+  if (pages_ != nullptr) each_changed([](const Chunk&) {});
   each_chunk([&](const Chunk& chunk) {
     if (*chunk.written == 0) {
+      if (!may_be_set(chunk)) return;
       if (std::memcmp(chunk.own, kZeros, chunk.bytes) != 0) {
         std::memset(chunk.own, 0, chunk.bytes);
       }

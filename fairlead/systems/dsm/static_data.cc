@@ -91,11 +91,11 @@ Result<std::vector<DataPart>> portable_variables() {
   std::vector<DataPart> parts;
   for (DataPart rest : program_data().parts) {
     for (const DataPart& copy : program.copies) {
-      std::byte* const end = rest.base + rest.bytes;
-      if (copy.base < rest.base || copy.base >= end) continue;
-      parts.push_back({rest.base, static_cast<std::size_t>(copy.base - rest.base)});
-      rest.base = std::min(copy.base + copy.bytes, end);
-      rest.bytes = static_cast<std::size_t>(end - rest.base);
+      if (copy.base < rest.base || copy.base >= rest.base + rest.bytes) continue;
+      const auto before = static_cast<std::size_t>(copy.base - rest.base);
+      parts.push_back({rest.base, before, std::min(before, rest.from_file)});
+      const std::size_t off = std::min(before + copy.bytes, rest.bytes);
+      rest = {rest.base + off, rest.bytes - off, rest.from_file - std::min(off, rest.from_file)};
     }
     parts.push_back(rest);
   }

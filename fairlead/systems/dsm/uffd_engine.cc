@@ -7,7 +7,6 @@
 // for some scans leaves them: it is protected as a whole, and the next write to it, a SIGSEGV,
 // brings it back.
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -15,7 +14,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -24,49 +22,22 @@
 #include "fairlead/base/fd.h"
 #include "fairlead/base/userfaults.h"
 #include "fairlead/systems/dsm/fault_engine.h"
-#include "fairlead/systems/dsm/mutants.h"
+#include "fairlead/systems/dsm/page_scan.h"
 
 namespace fairlead::dsm {
 namespace {
 
 // From Linux 6.7 (include/uapi/linux/userfaultfd.h); the headers of Debian 12 do not have it.
 constexpr std::uint64_t kContinueModeWp = 1 << 1;
-// include/uapi/linux/fs.h.
-struct ScanArgument {
-  std::uint64_t size = sizeof(ScanArgument);
-  std::uint64_t flags = 0;
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;
-  std::uint64_t walk_end = 0;
-  std::uint64_t vec = 0;
-  std::uint64_t vec_len = 0;
-  std::uint64_t max_pages = 0;
-  std::uint64_t category_inverted = 0;
-  std::uint64_t category_mask = 0;
-  std::uint64_t category_anyof_mask = 0;
-  std::uint64_t return_mask = 0;
-};
-struct ScanRegion {
-  std::uint64_t start;
-  std::uint64_t end;
-  std::uint64_t categories;
-};
-constexpr unsigned long kPagemapScan = _IOWR('f', 16, ScanArgument);
-constexpr std::uint64_t kScanWpMatching = 1 << 0;
-constexpr std::uint64_t kScanCheckWpAsync = 1 << 1;
-constexpr std::uint64_t kPageIsWritten = 1 << 1;
-constexpr std::uint64_t kPageIsPresent = 1 << 3;
-
-constexpr std::size_t kRegionsMax = 512;
 constexpr PageId kBlockPages = 512;     // 2 MiB
 constexpr std::uint8_t kQuietMost = 4;  // scans of a block that find nothing
 
 class UffdEngine final : public FaultEngine {
  public:
-  UffdEngine(const Memory& memory, Fd uffd, Fd pagemap)
+  UffdEngine(const Memory& memory, Fd uffd, PageScan scan)
       : memory_(memory),
         uffd_(std::move(uffd)),
-        pagemap_(std::move(pagemap)),
+        scan_(std::move(scan)),
         uncertain_(memory.pages()),
         blocks_((memory.pages() + kBlockPages - 1) / kBlockPages) {}
 
@@ -187,27 +158,15 @@ class UffdEngine final : public FaultEngine {
 
   void scan_blocks(PageId begin, PageId end, std::vector<PageId>& written) {
     const auto first = reinterpret_cast<std::uintptr_t>(memory_.view(0));
-    ScanArgument scan;
-    scan.flags = kScanWpMatching | kScanCheckWpAsync;
-    scan.start = first + std::size_t{begin} * kBlockPages * kPageBytes;
-    scan.end =
-        std::min(first + std::size_t{end} * kBlockPages * kPageBytes, first + memory_.bytes());
-    scan.vec = reinterpret_cast<std::uintptr_t>(regions_.data());
-    scan.vec_len = regions_.size();
-    scan.category_mask = kPageIsWritten | kPageIsPresent;
-    scan.return_mask = kPageIsWritten;
-    while (scan.start < scan.end) {
-      const int found = ioctl(pagemap_.get(), kPagemapScan, &scan);
-      if (found < 0 && errno == EINTR) continue;
-      FAIRLEAD_CHECK(found >= 0, "PAGEMAP_SCAN: {}", std::strerror(errno));
-      for (int i = 0; i < found; ++i) {
-        const ScanRegion& region = regions_[static_cast<std::size_t>(i)];
-        for (std::uint64_t at = region.start; at < region.end; at += kPageBytes) {
-          written.push_back(static_cast<PageId>((at - first) / kPageBytes));
-        }
+    runs_.clear();
+    scan_.written(
+        first + std::size_t{begin} * kBlockPages * kPageBytes,
+        std::min(first + std::size_t{end} * kBlockPages * kPageBytes, first + memory_.bytes()),
+        PageScan::Pages::present, runs_);
+    for (const PageScan::Run& run : runs_) {
+      for (std::uintptr_t at = run.begin; at < run.end; at += kPageBytes) {
+        written.push_back(static_cast<PageId>((at - first) / kPageBytes));
       }
-      if (mutated(Mutant::write_not_found) && scan.walk_end < scan.end) return;
-      scan.start = scan.walk_end;
     }
   }
 
@@ -221,40 +180,32 @@ class UffdEngine final : public FaultEngine {
 
   const Memory& memory_;
   Fd uffd_;
-  Fd pagemap_;
+  PageScan scan_;
   Sparse<std::uint8_t> uncertain_;
   std::size_t uncertain_count_ = 0;
-  std::array<ScanRegion, kRegionsMax> regions_;
+  std::vector<PageScan::Run> runs_;
   std::vector<Block> blocks_;
 };
-
-Error refused(const char* what) {
-  return Error{fmt::format("{}: {} (it takes Linux 6.7, and a sandbox that allows it)", what,
-                           std::strerror(errno))};
-}
 
 }  // namespace
 
 Result<std::unique_ptr<FaultEngine>> make_uffd_engine(const Memory& memory) {
   Fd uffd(static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY)));
-  if (!uffd.valid()) return refused("userfaultfd");
+  if (!uffd.valid()) return uffd_refused("userfaultfd");
   uffdio_api api{};
   api.api = UFFD_API;
   api.features = kUserfaultFeatures;
-  if (ioctl(uffd.get(), UFFDIO_API, &api) != 0) return refused("userfaultfd's features");
+  if (ioctl(uffd.get(), UFFDIO_API, &api) != 0) return uffd_refused("userfaultfd's features");
   uffdio_register range{};
   range.range.start = reinterpret_cast<std::uintptr_t>(memory.view(0));
   range.range.len = memory.bytes();
   range.mode = UFFDIO_REGISTER_MODE_MISSING | UFFDIO_REGISTER_MODE_MINOR | UFFDIO_REGISTER_MODE_WP;
-  if (ioctl(uffd.get(), UFFDIO_REGISTER, &range) != 0) return refused("userfaultfd's registration");
-  Fd pagemap(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
-  if (!pagemap.valid()) return refused("/proc/self/pagemap");
-  ScanArgument probe;
-  probe.start = range.range.start;
-  probe.end = range.range.start + kPageBytes;
-  probe.category_mask = kPageIsWritten;
-  if (ioctl(pagemap.get(), kPagemapScan, &probe) < 0) return refused("PAGEMAP_SCAN");
-  return std::unique_ptr<FaultEngine>(new UffdEngine(memory, std::move(uffd), std::move(pagemap)));
+  if (ioctl(uffd.get(), UFFDIO_REGISTER, &range) != 0)
+    return uffd_refused("userfaultfd's registration");
+  Result<PageScan> scan = PageScan::open();
+  if (!scan.ok()) return scan.error();
+  return std::unique_ptr<FaultEngine>(
+      new UffdEngine(memory, std::move(uffd), std::move(scan.value())));
 }
 
 }  // namespace fairlead::dsm
