@@ -306,7 +306,8 @@ class Ofi final : public OfiNic {
       OfiOperation* const send = pending_.front();
       pending_.pop_front();
       const Peer peer = send->peer;
-      if (ways_[peer].lost) {
+      // One that has left in order takes nothing any more, and the provider may never say so.
+      if (gone(peer)) {
         sends_.give(send);
       } else if (std::find(blocked_.begin(), blocked_.end(), peer) != blocked_.end()) {
         pending_.push_back(send);
