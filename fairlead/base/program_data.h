@@ -11,8 +11,7 @@ namespace fairlead {
 struct DataPart {
   std::byte* base;
   std::size_t bytes;
-  std::size_t from_file =
-      0;  // the first of them, which the program's file has; the others are zero
+  std::size_t from_file = 0;  // so many at its beginning the program's file has; the rest are zero
 };
 
 // The static variables of the program that this process runs, and where it was loaded.

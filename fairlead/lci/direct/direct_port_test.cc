@@ -101,7 +101,7 @@ TEST_P(DirectPortTest, ALookFindsWhatAPollWould) {
   Inbox box;
   port(1).bind(5, box.upcall(), {});
   const FastPath straight = port(1).fast_path(6, Lane::request);
-  if (!straight.exists()) return;
+  if (!straight.exists()) GTEST_SKIP() << "packets go through no slots";
   const auto data = pattern(8, 1);
   const auto send = [&](Chan chan) {
     ASSERT_TRUE(until([&] {

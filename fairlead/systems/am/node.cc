@@ -22,9 +22,6 @@ Node::Node(run::Context& context, Implementation implementation)
       port_(context.port()),
       free_work_((port_.caps(port_.self()).flags & lci::kFreeWork) != 0),
       implementation_(implementation),
-      straight_(free_work_ && implementation == Implementation::direct
-                    ? port_.fast_path(kChan, lci::Lane::request)
-                    : lci::FastPath()),
       departures_(port_, kDeparturesChan,
                   {this,
                    [](void* self, Rank rank) {
@@ -257,7 +254,7 @@ int Node::poll(Bundle* bundle) {
     // Most polls find nothing; they take as little time as can be.
     if (!wire_.idle()) wire_.pump();
     if (!bundle->kept.empty()) ran = run_kept(bundle);
-    if (looks_ < kLooks && !port_.wakes() && straight_.nothing_here()) {
+    if (looks_ < kLooks && wire_.nothing_here()) {
       ++looks_;
     } else {
       looks_ = 0;

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "fairlead/lci/client/fast_path.h"
 #include "fairlead/run/context.h"
 #include "fairlead/systems/am/departures.h"
 #include "fairlead/systems/am/endpoint.h"
@@ -147,7 +146,6 @@ class Node {
   const Implementation implementation_;
   // After so many looks that found nothing, or a yield, the Port is polled, which has more to do.
   static constexpr std::uint32_t kLooks = 15;
-  const lci::FastPath straight_;  // direct, where there is one
   std::uint32_t looks_ = 0;
   bool open_ = false;
   bool closing_ = false;  // no endpoint is found any more

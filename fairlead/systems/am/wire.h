@@ -49,6 +49,9 @@ class Wire {
   void pump();
   bool full() const { return waiting_ >= kWaitingMax; }
   bool idle() const { return waiting_ == 0; }
+  // In place of a poll of the Port's that would find nothing (FastPath::nothing_here()). False
+  // where there is no fast path.
+  bool nothing_here() const { return !port_.wakes() && straight_[0].nothing_here(); }
 
  private:
   struct Item {
