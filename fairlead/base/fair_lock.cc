@@ -24,6 +24,8 @@ bool can_fence_others() {
   return can;
 }
 
+void fence_others() { syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); }
+
 // Tickets share bits; who is woken for another's looks again.
 std::uint32_t bit_of(std::uint32_t ticket) { return std::uint32_t{1} << (ticket % 32); }
 
@@ -34,7 +36,25 @@ long futex(const std::atomic<std::uint32_t>& word, int what, std::uint32_t value
 
 }  // namespace
 
-FairLock::FairLock() : asymmetric_(can_fence_others()) {}
+FairLock::FairLock(Bias bias) : asymmetric_(can_fence_others()) {
+  if (bias == Bias::creator && asymmetric_) biased_to_ = creator_;
+}
+
+void FairLock::end_bias() {
+  biased_to_.store(kNobody);
+  fence_others();
+  // Once in the lock's life, so that no call is spent on it by the one that leaves.
+  for (int i = 0; inside_.load(std::memory_order_acquire); ++i) {
+    if (i < kLooks) {
+      cpu_pause();
+    } else if (i < kLooks + kYields) {
+      sched_yield();
+    } else {
+      const timespec nap{0, 50'000};
+      nanosleep(&nap, nullptr);
+    }
+  }
+}
 
 void FairLock::wait_for(std::uint32_t mine) {
   const auto served = [&] { return serving_.load(std::memory_order_acquire) == mine; };
@@ -48,7 +68,7 @@ void FairLock::wait_for(std::uint32_t mine) {
   }
   sleepers_.fetch_add(1);
   if (asymmetric_) {
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    fence_others();
   } else {
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }

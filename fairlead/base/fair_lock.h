@@ -4,7 +4,12 @@
 // Who waits looks a few times, gives its processor away for a while, then sleeps. The holder does
 // not fence between giving the lock up and looking for sleepers: who goes to sleep has the kernel
 // fence all threads of the process instead (membarrier(2)), where there is such a call.
+//
+// A lock may be biased towards the thread that made it: that one takes it without an atomic
+// operation until another thread first wants it, which ends the bias for good, again with a fence
+// for all threads.
 #pragma once
+#include <pthread.h>
 #include <atomic>
 #include <cstdint>
 
@@ -12,22 +17,39 @@ namespace fairlead {
 
 class FairLock {
  public:
-  FairLock();
+  enum class Bias { none, creator };
+
+  explicit FairLock(Bias bias = Bias::none);
   FairLock(const FairLock&) = delete;
   FairLock& operator=(const FairLock&) = delete;
 
   void lock() {
+    if (biased_to_.load(std::memory_order_relaxed) == pthread_self()) {
+      inside_.store(true, std::memory_order_relaxed);
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      // Who ends the bias looks at `inside_` after it has fenced this thread.
+      if (biased_to_.load(std::memory_order_relaxed) != kNobody) [[likely]]
+        return;
+      inside_.store(false, std::memory_order_release);
+    }
     const std::uint64_t mine = next_.fetch_add(1, std::memory_order_acq_rel);
     if (serving_.load(std::memory_order_acquire) != static_cast<std::uint32_t>(mine)) [[unlikely]]
       wait_for(static_cast<std::uint32_t>(mine));
+    if (biased_to_.load(std::memory_order_relaxed) != kNobody) [[unlikely]]
+      end_bias();
   }
-  // False: somebody has it, or waits for it.
+  // False: somebody has it, waits for it, or it is biased.
   bool try_lock() {
+    if (biased_to_.load(std::memory_order_relaxed) != kNobody) return false;
     std::uint64_t next = next_.load(std::memory_order_relaxed);
     return serving_.load(std::memory_order_acquire) == static_cast<std::uint32_t>(next) &&
            next_.compare_exchange_strong(next, next + 1, std::memory_order_acq_rel);
   }
   void unlock() {
+    if (held_by_bias()) {
+      inside_.store(false, std::memory_order_release);
+      return;
+    }
     const std::uint32_t following = serving_.load(std::memory_order_relaxed) + 1;
     serving_.store(following, std::memory_order_release);
     if (!asymmetric_) [[unlikely]]
@@ -45,20 +67,31 @@ class FairLock {
   };
   Queue queue() const {
     const std::uint64_t next = next_.load(std::memory_order_relaxed);
-    const std::uint32_t waiting =
-        static_cast<std::uint32_t>(next) - serving_.load(std::memory_order_relaxed) - 1;
-    return {&next_, next - waiting};
+    return {&next_, next - (drawn(next) - own_tickets())};
   }
-  bool contended() const {
-    return static_cast<std::uint32_t>(next_.load(std::memory_order_relaxed)) -
-               serving_.load(std::memory_order_relaxed) >
-           1;
-  }
+  bool contended() const { return drawn(next_.load(std::memory_order_relaxed)) > own_tickets(); }
 
  private:
   [[gnu::cold, gnu::noinline]] void wait_for(std::uint32_t mine);
   [[gnu::cold, gnu::noinline]] void wake(std::uint32_t ticket);
+  // The holder of the first ticket, who is not the thread with the bias: returns when that one is
+  // outside and takes tickets, too.
+  [[gnu::cold, gnu::noinline]] void end_bias();
+  // Whether this thread is inside without a ticket.
+  bool held_by_bias() const {
+    return inside_.load(std::memory_order_relaxed) && creator_ == pthread_self();
+  }
+  // Tickets that are not served yet, and how many of them are the holder's.
+  std::uint32_t drawn(std::uint64_t next) const {
+    return static_cast<std::uint32_t>(next) - serving_.load(std::memory_order_relaxed);
+  }
+  std::uint32_t own_tickets() const { return held_by_bias() ? 0 : 1; }
 
+  static constexpr pthread_t kNobody = 0;
+  const pthread_t creator_ = pthread_self();
+  std::atomic<pthread_t> biased_to_ = kNobody;  // or the creator
+  // The creator is inside without a ticket, or about to see that the bias has ended.
+  std::atomic<bool> inside_ = false;
   // Tickets: the next one to be drawn, and the low half of the holder's.
   std::atomic<std::uint64_t> next_ = 0;
   std::atomic<std::uint32_t> serving_ = 0;

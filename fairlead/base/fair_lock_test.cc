@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -9,8 +10,12 @@
 namespace fairlead {
 namespace {
 
-TEST(FairLock, ExcludesThreadsThatSpinYieldAndSleep) {
-  FairLock lock;
+class FairLockOf : public testing::TestWithParam<FairLock::Bias> {};
+INSTANTIATE_TEST_SUITE_P(Biases, FairLockOf,
+                         testing::Values(FairLock::Bias::none, FairLock::Bias::creator));
+
+TEST_P(FairLockOf, ExcludesThreadsThatSpinYieldAndSleep) {
+  FairLock lock(GetParam());
   constexpr int kThreads = 6;
   constexpr int kRounds = 2000;
   int count = 0;  // guarded by the lock
@@ -31,8 +36,8 @@ TEST(FairLock, ExcludesThreadsThatSpinYieldAndSleep) {
   EXPECT_FALSE(lock.contended());
 }
 
-TEST(FairLock, IsGivenInTheOrderOfArrival) {
-  FairLock lock;
+TEST_P(FairLockOf, IsGivenInTheOrderOfArrival) {
+  FairLock lock(GetParam());
   lock.lock();
   std::vector<int> order;  // guarded by the lock
   std::vector<std::thread> threads;
@@ -55,6 +60,68 @@ TEST(FairLock, IsGivenInTheOrderOfArrival) {
   EXPECT_TRUE(lock.try_lock());
   EXPECT_FALSE(lock.contended());
   lock.unlock();
+}
+
+// The creator takes the lock again and again when the bias ends, at any of its instructions.
+TEST(FairLock, IsHeldByOneThreadWhenItsBiasEnds) {
+  for (int round = 0; round < 300; ++round) {
+    FairLock lock(FairLock::Bias::creator);
+    int holders = 0;  // guarded by the lock, as the others
+    int most = 0;
+    int taken = 0;
+    bool came = false;
+    std::thread other;
+    const auto hold = [&] {
+      most = std::max(most, ++holders);
+      ++taken;
+      --holders;
+    };
+    for (int i = 0;; ++i) {
+      lock.lock();
+      hold();
+      lock.unlock();
+      if (i == round) {
+        other = std::thread([&] {
+          lock.lock();
+          hold();
+          came = true;
+          lock.unlock();
+        });
+      }
+      lock.lock();
+      const bool over = came;
+      lock.unlock();
+      if (over) break;
+    }
+    other.join();
+    EXPECT_EQ(most, 1);
+    EXPECT_FALSE(lock.contended());
+    EXPECT_TRUE(lock.try_lock());
+    lock.unlock();
+  }
+}
+
+// A holder by bias that stays inside sees that another thread wants the lock.
+TEST(FairLock, TellsTheOneWithTheBiasWhoWaits) {
+  FairLock lock(FairLock::Bias::creator);
+  lock.lock();
+  EXPECT_FALSE(lock.contended());
+  const FairLock::Queue queue = lock.queue();
+  EXPECT_EQ(queue.word->load(), queue.alone);
+  bool inside = false;  // guarded by the lock
+  std::thread other([&] {
+    lock.lock();
+    inside = true;
+    lock.unlock();
+  });
+  while (queue.word->load() == queue.alone) std::this_thread::yield();
+  // Long enough for it to sleep.
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_TRUE(lock.contended());
+  EXPECT_FALSE(inside);
+  lock.unlock();
+  other.join();
+  EXPECT_TRUE(inside);
 }
 
 TEST(Nap, EndsWhenItIsCalledOrTimeIsOver) {

@@ -214,7 +214,7 @@ TEST_P(DatatypeCollectives, ReductionsByOperationsOfTheProgram) {
       }
       return MPI_TEST_CHECK(good, rank, ranks);
     };
-    for (const int n : {1, kPairs}) {
+    for (const int n : {1, kPairs, 3 * kPairs}) {
       Pairs own(n, rank);
       Pairs result = no_pairs(n);
       MPI_Allreduce(own.data(), result.data(), n, type, op, MPI_COMM_WORLD);

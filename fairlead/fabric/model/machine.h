@@ -86,6 +86,8 @@ class Machine {
   // Once counted: which link has carried packets the longest so far.
   virtual hw::Network::BusyLink busiest_link() const { return network_.busiest(); }
 
+  // This rank takes nothing more: what comes for it may be dropped.
+  virtual void rank_ended(Rank) {}
   // No rank is left: what goes on by itself beside them comes to its end.
   virtual void all_ended() {}
 

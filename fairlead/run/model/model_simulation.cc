@@ -109,6 +109,7 @@ void ModelSimulation::rank_ended(Rank rank) {
     figures_->host_ended(rank);
     if (all_ended()) figures_->conclude(ended_at_);
   }
+  machine_->rank_ended(rank);
   if (all_ended()) machine_->all_ended();
 }
 

@@ -311,8 +311,9 @@ int allgather_as(const Call& call, const Form& form, const void* sendbuf, MPI_Co
   } else if (out.bytes != 0) {
     pack(in.data(), place_in(all));
   }
-  mpi::allgather(call.process(), *found, CollectiveKind::allgather, call.name(), all.at(),
-                 out.bytes);
+  const bool in_a_row = !in_place && in.data().layout == nullptr;
+  mpi::allgather(call.process(), *found, CollectiveKind::allgather, call.name(),
+                 in_a_row ? in.data().at : nullptr, all.at(), out.bytes);
   all.store();
   return MPI_SUCCESS;
 }

@@ -177,7 +177,7 @@ Window* make(const Call& call, MPI_Comm handle, const Wanted& wanted, MPI_Info i
     const lci::Caps& caps = process.engine().port().caps(comm.job_rank(0));
     const bool maps = comm.rank == 0 || (caps.flags & lci::kMappable) != 0;
     ballots[static_cast<std::size_t>(comm.rank)] = {static_cast<std::uint64_t>(wanted.size), maps};
-    allgather(process, comm, CollectiveKind::win_create, call.name(), ballots.data(),
+    allgather(process, comm, CollectiveKind::win_create, call.name(), nullptr, ballots.data(),
               sizeof(Ballot));
     shared =
         std::all_of(ballots.begin(), ballots.end(), [](const Ballot& b) { return b.maps != 0; });

@@ -107,7 +107,7 @@ Vote vote(const Call& call, Comm& comm, CollectiveKind kind, int color, int key)
   std::vector<Ballot> ballots(static_cast<std::size_t>(comm.size));
   ballots[static_cast<std::size_t>(comm.rank)] = {color, key, next_context(call.process())};
   const auto exchange = [&](std::vector<Ballot>& all) {
-    allgather(call.process(), comm, kind, call.name(), all.data(), sizeof(Ballot));
+    allgather(call.process(), comm, kind, call.name(), nullptr, all.data(), sizeof(Ballot));
   };
   exchange(ballots);
   const int step = static_cast<int>(comm.context / 2);
@@ -235,7 +235,7 @@ MadeComm hidden_comm(const Call& call, Comm& parent, const std::string& name) {
   if ((context & kThreads) != 0) [[unlikely]] {
     context = settle(process, parent, context & ~kThreads, static_cast<int>(parent.context / 2),
                      [&](std::vector<Ballot>& all) {
-                       allgather(process, parent, CollectiveKind::win_create, call.name(),
+                       allgather(process, parent, CollectiveKind::win_create, call.name(), nullptr,
                                  all.data(), sizeof(Ballot));
                      });
     if (context == 0) return {nullptr, no_context_left(call, parent)};

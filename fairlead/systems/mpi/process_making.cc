@@ -107,7 +107,9 @@ DeviceName device_in(run::Context& context, DeviceName asked) {
 Process::Process(run::Context& context, int level, const JobOptions& options)
     : thread_level(level),
       bcast_way(options.bcast),
-      lock(level == MPI_THREAD_MULTIPLE ? std::make_unique<FairLock>() : nullptr),
+      // Most programs that ask for several threads' calls never make them.
+      lock(level == MPI_THREAD_MULTIPLE ? std::make_unique<FairLock>(FairLock::Bias::creator)
+                                        : nullptr),
       context_(context),
       engine_(context.port(), {&abort_with, &context}, copy_choice(context), {},
               other_device(context, options)) {

@@ -166,7 +166,7 @@ void ElanNi::on_input(std::uint32_t id) {
 void ElanNi::take_slot(std::uint32_t id) {
   Own& own = of(packet(id).dest);
   std::uint32_t& slots = own.slots[packet(id).queue];
-  if (slots == 0) return answer(id, Outcome::unsuccessful);
+  if (slots == 0) return answer(id, own.ended ? Outcome::done : Outcome::unsuccessful);
   --slots;
   // The sender's goes when it is acknowledged.
   const std::uint32_t slot = parts_.packets.take();

@@ -36,6 +36,7 @@ class ElanMachine final : public NicMachine {
   NodeBusy busy(Rank rank) const override;
   Result<void> set_faults(const FaultPlan& plan) override;
   std::string losses() const override { return faults_ == nullptr ? "" : faults_->losses(); }
+  void rank_ended(Rank rank) override { ni(ranks_.node_of(rank)).rank_ended(rank); }
   void all_ended() override;
   std::shared_ptr<Figures> count() override;
 

@@ -210,6 +210,21 @@ TEST_F(ElanMachineTest, APageThatTheTlbLacksCostsAWalk) {
   }
 }
 
+// Nobody frees the slots of a queue whose rank has ended, in which there is room for so many.
+TEST_F(ElanMachineTest, WhatFindsNoSlotAtARankThatHasEndedIsDropped) {
+  const std::uint32_t slots = machine_.platform().ni.as<hw::ElanParams>().slots;
+  std::uint32_t sent = 0;
+  run(
+      [&](LocalNic& nic) {
+        Inbox box(nic);
+        for (; sent < 2 * slots; ++sent) box.send(sent, kShort);
+        machine_.rank_ended(0);
+      },
+      // Expect: run() sees the machine come to rest
+      [&](LocalNic&) { machine_.rank_ended(1); });
+  EXPECT_EQ(sent, 2 * slots);
+}
+
 TEST_F(ElanMachineTest, PacketsStayInOrderWhateverTheirLength) {
   constexpr std::uint32_t kCount = 200;
   run(

@@ -90,6 +90,8 @@ class ElanNi final : public RdmaEngine {
   // After the last destination's ended().
   void closed(std::uint32_t packet) { let_go(packet); }
 
+  // What finds no slot there is dropped from now on; it would be sent again for ever.
+  void rank_ended(Rank rank) { of(rank).ended = true; }
   // Sends another job's messages until end_background(). Before the first event.
   void begin_background();
   void end_background() { background_.end(); }
@@ -139,6 +141,7 @@ class ElanNi final : public RdmaEngine {
     RankMemory* memory = &own_memory;
     hw::KeyTable keys;
     std::uint32_t slots[kLanes];
+    bool ended = false;  // nobody will free a slot
     std::unordered_map<std::uint32_t, Segment> segments;
     std::unordered_map<std::uint32_t, Event> events;
     std::vector<Range> placed;

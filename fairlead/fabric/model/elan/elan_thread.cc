@@ -69,8 +69,11 @@ void ElanNi::open_tport(const RdmaPacket& asked) {
 
 // As take_slot(), into a queue of the thread's in the interface's memory.
 void ElanNi::take_message(std::uint32_t id) {
-  std::uint32_t& slots = of(packet(id).dest).slots[packet(id).queue];
-  if (slots == 0) return answer(id, hw::Outcome::unsuccessful);
+  Own& own = of(packet(id).dest);
+  std::uint32_t& slots = own.slots[packet(id).queue];
+  if (slots == 0) {
+    return answer(id, own.ended ? hw::Outcome::done : hw::Outcome::unsuccessful);
+  }
   --slots;
   const std::uint32_t slot = parts_.packets.take();
   const RdmaPacket& in = packet(id);

@@ -195,10 +195,14 @@ constexpr Algorithm choose(Collective collective, std::uint64_t bytes, const Col
       return at.board && enters_board(bytes * ranks) ? Algorithm::board
                                                      : choose_alltoall(bytes, at.ranks);
     case Collective::reduce_scatter:
-      return at.board && enters_board(bytes) ? Algorithm::board
-                                             : choose_reduce_scatter(bytes, at.ranks, at.commutes);
+      if (at.board && enters_board(bytes)) return Algorithm::board;
+      return at.copies && reduces_in_parts(bytes, at.ranks)
+                 ? Algorithm::parts
+                 : choose_reduce_scatter(bytes, at.ranks, at.commutes);
     case Collective::scan:
-      return at.board && enters_board(bytes) ? Algorithm::board : Algorithm::doubling;
+      if (at.board && enters_board(bytes)) return Algorithm::board;
+      return at.copies && reduces_in_parts(bytes, at.ranks) ? Algorithm::parts
+                                                            : Algorithm::doubling;
   }
   return Algorithm::nothing;
 }

@@ -11,16 +11,18 @@
 namespace fairlead::mpi {
 namespace {
 
-// `place(member)`: where that member's block is.
+// `place(member)`: where that member's block is. The own one is sent from `own`: where that is not
+// its place among all, which has just been written, the other processor reads it from its own cache
+// if the program sends the same again.
 template <class Group, class Place>
-void allgather_ring(Group& group, std::uint64_t block, Place&& place) {
+void allgather_ring(Group& group, const void* own, std::uint64_t block, Place&& place) {
   const int size = group.size();
   const int to = (group.rank() + 1) % size;
   const int from = (group.rank() - 1 + size) % size;
   for (int i = 0; i < size - 1; ++i) {
     const int out = (group.rank() - i + size) % size;
     const int in = (group.rank() - i - 1 + size) % size;
-    group.exchange(to, place(out), block, from, place(in), block);
+    group.exchange(to, i == 0 ? own : place(out), block, from, place(in), block);
   }
 }
 
@@ -67,8 +69,9 @@ void allgather_in_levels(Group& group, const CommNodes& nodes, void* all, std::u
 }
 
 template <class Group>
-void allgather_by_messages(Group& group, void* all, std::uint64_t block) {
+void allgather_by_messages(Group& group, const void* own, void* all, std::uint64_t block) {
   if (group.size() == 1) return;
+  if (own == nullptr) own = at(all, static_cast<std::uint64_t>(group.rank()) * block);
   const CommNodes* const nodes = group.nodes();
   const auto place_of = [&](int rank) { return at(all, static_cast<std::uint64_t>(rank) * block); };
   switch (choose_allgather(block, group.size(), spread_of(nodes))) {
@@ -78,19 +81,19 @@ void allgather_by_messages(Group& group, void* all, std::uint64_t block) {
       return allgather_bruck(group, all, block);
     case Algorithm::node_ring: {
       Subgroup<Group> members = by_node(group, *nodes);
-      return allgather_ring(members, block, [&](int i) {
+      return allgather_ring(members, own, block, [&](int i) {
         return place_of(static_cast<int>(nodes->by_node()[static_cast<std::size_t>(i)]));
       });
     }
     default:
-      return allgather_ring(group, block, place_of);
+      return allgather_ring(group, own, block, place_of);
   }
 }
 
 }  // namespace
 
-void allgather(Process& process, Comm& comm, CollectiveKind kind, const char* call, void* all,
-               std::uint64_t block) {
+void allgather(Process& process, Comm& comm, CollectiveKind kind, const char* call, const void* own,
+               void* all, std::uint64_t block) {
   if (kind == CollectiveKind::allgather && fits_board(comm, block)) {
     const auto place = [&](int rank) { return at(all, static_cast<std::uint64_t>(rank) * block); };
     const BoardSlot* const slots =
@@ -101,11 +104,11 @@ void allgather(Process& process, Comm& comm, CollectiveKind kind, const char* ca
     return;
   }
   GroupCall group(process, comm, kind, call);
-  allgather_by_messages(group, all, block);
+  allgather_by_messages(group, own, all, block);
 }
 
 void record_allgather(Recorder& group, void* all, std::uint64_t block) {
-  allgather_by_messages(group, all, block);
+  allgather_by_messages(group, nullptr, all, block);
 }
 
 }  // namespace fairlead::mpi

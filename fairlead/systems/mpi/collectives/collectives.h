@@ -138,9 +138,9 @@ void gather(Process& process, Comm& comm, const char* call, const void* own, voi
             std::uint64_t block, int root);
 void scatter(Process& process, Comm& comm, const char* call, const void* all, void* own,
              std::uint64_t block, int root);
-// This rank's block is in place already.
-void allgather(Process& process, Comm& comm, CollectiveKind kind, const char* call, void* all,
-               std::uint64_t block);
+// This rank's block is in its place, and at `own`, too, unless that is nullptr.
+void allgather(Process& process, Comm& comm, CollectiveKind kind, const char* call, const void* own,
+               void* all, std::uint64_t block);
 // `from` nullptr: in place.
 void alltoall(Process& process, Comm& comm, const char* call, const void* from, void* to,
               std::uint64_t block);

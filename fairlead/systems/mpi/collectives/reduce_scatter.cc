@@ -3,6 +3,7 @@
 #include "fairlead/systems/mpi/collectives/algorithms.h"
 #include "fairlead/systems/mpi/collectives/board.h"
 #include "fairlead/systems/mpi/collectives/by_messages.h"
+#include "fairlead/systems/mpi/collectives/direct_reduction.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 
 namespace fairlead::mpi {
@@ -86,16 +87,24 @@ void reduce_scatter_by_messages(Group& group, const void* own, void* result, con
   }
 }
 
+Part own_part(const Comm& comm, const Counts& counts) {
+  std::uint64_t before = 0;
+  for (int r = 0; r < comm.rank; ++r) before += static_cast<std::uint64_t>(counts[r]);
+  return {before, static_cast<std::uint64_t>(counts[comm.rank])};
+}
+
 }  // namespace
 
 void reduce_scatter(Process& process, Comm& comm, CollectiveKind kind, const char* call,
                     const void* own, void* result, const Operand& operand, const Counts& counts) {
   if (operand.bytes() != 0 && fits_board(comm, operand.bytes())) {
     const BoardSlot* const slots = meet_on_board(process, comm, kind, call, own, operand.bytes());
-    std::uint64_t before = 0;
-    for (int r = 0; r < comm.rank; ++r) before += static_cast<std::uint64_t>(counts[r]);
-    combine_entered(slots, comm.size, before * operand.element, operand,
-                    static_cast<std::uint64_t>(counts[comm.rank]), result);
+    const Part part = own_part(comm, counts);
+    combine_entered(slots, comm.size, part.first * operand.element, operand, part.count, result);
+    return;
+  }
+  if (reduce_scatter_directly(process, comm, kind, call, own, result, operand,
+                              own_part(comm, counts))) {
     return;
   }
   GroupCall group(process, comm, kind, call);

@@ -34,6 +34,8 @@ bool reduce_without_messages(const LargeReduction& of) {
   Comm& comm = of.comm;
   const std::uint64_t bytes = of.operand.bytes();
   if (!reduces_in_parts(bytes, comm.size)) return false;
+  // An element is not cut.
+  if (of.operand.element > SharedPieces::piece_bytes(comm.size)) return false;
   if (comm.board == nullptr) settle_board(of.process, comm, of.kind, of.call);
   if (comm.board == nullptr) return false;
   DirectCall direct(of.process, comm, of.kind, of.call, bytes);

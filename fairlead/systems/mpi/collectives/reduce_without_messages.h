@@ -8,7 +8,8 @@
 namespace fairlead::mpi {
 
 // The operands are combined in rank order, whatever the root and the way. False: nothing was done,
-// as the vectors are short or no way is open to all; it is the same for all.
+// as the vectors are short, their elements longer than a piece, or no way is open to all; it is the
+// same for all.
 bool reduce_without_messages(const LargeReduction& reduction);
 
 }  // namespace fairlead::mpi

@@ -1,4 +1,5 @@
 #include "fairlead/systems/mpi/collectives/board.h"
+#include "fairlead/systems/mpi/collectives/direct_reduction.h"
 #include "fairlead/systems/mpi/collectives/group_call.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 
@@ -49,6 +50,7 @@ void scan(Process& process, Comm& comm, const char* call, const void* own, void*
     combine_entered(slots, comm.rank + (exclusive ? 0 : 1), 0, operand, operand.count, result);
     return;
   }
+  if (scan_directly(process, comm, call, own, result, operand, exclusive)) return;
   GroupCall group(process, comm, kind, call);
   scan_by_messages(group, own, result, operand, exclusive);
 }
