@@ -55,7 +55,7 @@ constexpr std::uint64_t kAllreduceRingPieceBytes = 1024;
 // 220 us, in blocks of 64 KiB 250, of 16 KiB 300.
 constexpr std::uint64_t kAllreduceBlockBytes = 512 * 1024;
 
-// Reductions without messages (reduce_without_messages.h): from such parts of a vector on, of which
+// Reductions, scans and reduce-scatters without messages: from such parts of a vector on, of which
 // each member combines one. Those by the kernel's copies: in blocks that lie in the second-level
 // cache.
 constexpr std::uint64_t kLargeReductionPartBytes = 16 * 1024;
