@@ -157,6 +157,44 @@ TEST_P(ElanGroups, meet_broadcast_and_reduce) {
   });
 }
 
+// Groups of other members may have the same name: process 0 sends to both before process 1 asks for
+// either, the other way round.
+TEST_P(ElanGroups, of_one_name_are_told_apart_by_their_members) {
+  run_ranks(GetParam(), kRanks, [](run::Context& rank) {
+    lci::Port& port = rank.port();
+    ELAN_BASE* const base = elan_baseInit(0);
+    const unsigned few[] = {1, 0};
+    const unsigned more[] = {1, 0, 2};
+    ELAN_GROUP* const of_two = elan_groupMake(base->state, 7, 2, few);
+    ELAN_GROUP* const of_three = elan_groupMake(base->state, 7, 3, more);
+    int calls = 0;
+    const auto sum = [&](ELAN_GROUP* group, std::uint64_t mine) {
+      std::uint64_t all = 0;
+      elan_reduce(group, &mine, &all, sizeof mine, 1, add, &calls, ELAN_REDUCE_COMMUTE);
+      return all;
+    };
+    bool good = true;
+    const unsigned self = port.self();
+    if (self == 0) {
+      (void)sum(of_two, 10);
+      (void)sum(of_three, 100);
+    } else if (self == 1) {
+      // Expect: what each of them was told in that group
+      const std::uint64_t three = sum(of_three, 1);
+      const std::uint64_t two = sum(of_two, 2);
+      good &= PORT_TEST_CHECK(three == 1101 && two == 12, port, three * 10'000 + two);
+    } else if (self == 2) {
+      (void)sum(of_three, 1000);
+    }
+    elan_gsync(base->allGroup);
+    for (ELAN_GROUP* const group : {of_two, of_three}) {
+      if (group != nullptr) elan_groupFree(group);
+    }
+    elan_fini();
+    return good;
+  });
+}
+
 // Where NI engines answer queries, who waits in a hardware barrier neither sends nor takes a
 // packet.
 TEST(ElanOnEngines, wait_in_hgsync_without_packets) {

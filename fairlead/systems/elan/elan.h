@@ -186,8 +186,8 @@ void elan_tportBufFree(ELAN_TPORT* port, void* buffer);
 
 /* --- Groups and what they do together. */
 /* `n` distinct processes, this one among them, which is member i of them by its place. Local: every
- * member makes the same, with the same `name`, by which groups of the same members are told apart.
- * NULL: not so. */
+ * member makes the same, with the same `name`, by which groups of the same members are told apart;
+ * those of others, or of the same in another order, may have the same name. NULL: not so. */
 ELAN_GROUP* elan_groupMake(ELAN_STATE* state, uint64_t name, unsigned n, const unsigned* members);
 void elan_groupFree(ELAN_GROUP* group);
 unsigned elan_groupSize(const ELAN_GROUP* group);

@@ -14,6 +14,15 @@ namespace {
 // What a broadcast is where the network combines operands.
 constexpr KnownReduction kOr = {ReduceOp::bit_or, ReduceType::uint64};
 
+// What messages of a group are known by: groups of other members may have the same name.
+std::uint64_t name_among(std::uint64_t name, const std::vector<Rank>& members) {
+  for (const Rank member : members) {
+    name = (name ^ (member + 1)) * 0xff51afd7ed558ccd;
+    name ^= name >> 32;
+  }
+  return name;
+}
+
 }  // namespace
 
 Meeting::Meeting(run::Context& its_context, const Names& its_names, Memory* its_memory,
@@ -59,7 +68,10 @@ Meeting::~Meeting() {
 }
 
 Group::Group(Meeting& meeting, std::uint64_t name, std::vector<Rank> members)
-    : meeting_(meeting), port_(meeting.port), name_(name), members_(std::move(members)) {
+    : meeting_(meeting),
+      port_(meeting.port),
+      name_(name_among(name, members)),
+      members_(std::move(members)) {
   if (members_.empty()) {
     size_ = port_.size();
     self_ = port_.self();
