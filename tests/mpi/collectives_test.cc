@@ -6,6 +6,7 @@
 #include "fairlead/systems/mpi/operation.h"
 #include "fairlead/systems/mpi/process.h"
 #include "fairlead/systems/mpi/thresholds.h"
+#include "tests/mpi/forms.h"
 #include "tests/mpi/mpi_worlds.h"
 
 namespace fairlead::mpi_test {
@@ -426,6 +427,27 @@ TEST(Boards, SmallCollectivesNeedNoMessages) {
     good &= MPI_TEST_CHECK(counters.packets_sent == before, rank, size);
     return good;
   });
+}
+
+// The first member has no result, and its recvbuf may be anything.
+TEST_P(Collectives, ExclusiveScansLeaveTheFirstMembersResultAlone) {
+  for (const unsigned ranks : {1u, 2u, 5u}) {
+    run_ranks(GetParam(), ranks, [](int rank, int) {
+      bool good = true;
+      for (const int n : {1, 40000}) {
+        const std::vector<int> own(static_cast<std::size_t>(n), rank + 1);
+        std::vector<int> got(own.size(), -1);
+        int* const result = rank == 0 ? nullptr : got.data();
+        for (int form = 0; form < kForms; ++form) {
+          MPI_TEST_FORM(form, Exscan, exscan, own.data(), result, n, MPI_INT, MPI_SUM,
+                        MPI_COMM_WORLD);
+          const int sum = rank == 0 ? -1 : rank * (rank + 1) / 2;
+          good &= MPI_TEST_CHECK(got == std::vector<int>(own.size(), sum), rank, form);
+        }
+      }
+      return good;
+    });
+  }
 }
 
 // No rank leaves a barrier before the last has entered: ranks take turns to come late.

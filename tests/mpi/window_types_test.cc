@@ -286,6 +286,38 @@ TEST_P(WindowTypes, DynamicMemoryIsReachedByAddressesOfSeveralRegions) {
   });
 }
 
+// The bytes must lie in the window, not the place that they are counted from.
+TEST_P(WindowTypes, TypesMayLieBeforeADisplacementBeyondTheWindow) {
+  run_ranks(GetParam(), 2, [](int rank, int size) {
+    bool good = true;
+    const Made made(true, 400, 4);
+    const int to = (rank + 1) % size;
+    MPI_Datatype back = MPI_DATATYPE_NULL;  // 2 ints from 40 before on
+    const MPI_Aint place = -160;
+    MPI_Type_create_hindexed_block(1, 2, &place, MPI_INT, &back);
+    MPI_Datatype apart = MPI_DATATYPE_NULL;  // 2 ints, 40 and 30 ints before
+    const MPI_Aint places[2] = {-160, -120};
+    MPI_Type_create_hindexed_block(2, 1, places, MPI_INT, &apart);
+    for (MPI_Datatype* const each : {&back, &apart}) MPI_Type_commit(each);
+    const int own[2] = {rank + 5, rank + 6};
+    int got[4] = {};
+    MPI_Win_fence(0, made.win);
+    MPI_Put(own, 2, MPI_INT, to, 130, 1, back, made.win);
+    MPI_Accumulate(own, 2, MPI_INT, to, 110, 1, apart, MPI_SUM, made.win);
+    MPI_Win_fence(0, made.win);
+    MPI_Get(got, 2, MPI_INT, to, 130, 1, back, made.win);
+    MPI_Get(got + 2, 2, MPI_INT, to, 110, 1, apart, made.win);
+    MPI_Win_fence(0, made.win);
+    for (int i = 0; i < 4; ++i) {
+      good &= MPI_TEST_CHECK(got[i] == own[i % 2], rank, got[i]);
+      const int at = std::array{90, 91, 70, 80}[static_cast<std::size_t>(i)];
+      good &= MPI_TEST_CHECK(made.as<int>()[at] == to + 5 + i % 2, rank, at);
+    }
+    for (MPI_Datatype* const each : {&back, &apart}) MPI_Type_free(each);
+    return good;
+  });
+}
+
 TEST_P(WindowTypes, WrongArgumentsHaveTheirClassesAndHarmNothing) {
   run_ranks(GetParam(), 2, [](int rank, int size) {
     bool good = true;

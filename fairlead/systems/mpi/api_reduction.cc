@@ -17,28 +17,31 @@ int scan_by(const Call& call, const Form& form, const void* sendbuf, void* recvb
   Comm* found = call.process().find(comm);
   if (found == nullptr) return call.check_comm(comm);
   if (const int error = check_no_intercomm(call, *found)) return error;
-  const Reduction how = reduction_of(call, found, recvbuf, count, datatype, op, "recv");
+  const bool in_place = sendbuf == MPI_IN_PLACE;
+  const void* const own = in_place ? recvbuf : sendbuf;
+  const Reduction how =
+      reduction_of(call, found, own, count, datatype, op, in_place ? "recv" : "send");
   if (how.error != MPI_SUCCESS) return how.error;
-  if (sendbuf != MPI_IN_PLACE) {
-    const Buffer own = buffer_of(call, found, sendbuf, count, datatype, "send");
-    if (own.error != MPI_SUCCESS) return own.error;
-    if (const int error = check_apart(call, found, sendbuf, recvbuf, own.bytes)) return error;
+  // The first member of an exclusive scan has no result, and its recvbuf may be anything.
+  const bool has_result = !exclusive || found->rank != 0;
+  if (!in_place && has_result) {
+    const Buffer out = buffer_of(call, found, recvbuf, count, datatype, "recv");
+    if (out.error != MPI_SUCCESS) return out.error;
+    if (const int error = check_apart(call, found, sendbuf, recvbuf, out.bytes)) return error;
   }
-  const void* const own = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+  const std::uint64_t result_count = has_result ? how.operand.count : 0;
   if (!form.at_once()) {
     return make_schedule(call, *found, form, [&](Recorder& group) {
       Image& in = group.keep<Image>(how, own, how.operand.count);
-      Image& out = group.keep<Image>(how, recvbuf, how.operand.count);
+      Image& out = group.keep<Image>(how, recvbuf, result_count);
       group.load(in);
-      if (exclusive) group.load(out);
       record_scan(group, in.at(), out.at(), how.operand, exclusive);
       group.store(out);
     });
   }
   Image in(how, own, how.operand.count);
-  Image out(how, recvbuf, how.operand.count);
+  Image out(how, recvbuf, result_count);
   in.load();
-  if (exclusive) out.load();
   mpi::scan(call.process(), *found, call.name(), in.at(), out.at(), how.operand, exclusive);
   out.store();
   return MPI_SUCCESS;

@@ -87,7 +87,6 @@ Place find_place(const Call& call, Window& window, const Target& target, const W
   Place place;
   place.data.target = target.rank;
   place.data.bytes = packed;
-  const auto disp = static_cast<std::uint64_t>(target.disp);
   Reach reach{0, static_cast<std::int64_t>(packed + behind)};
   if (size_of_type(target.type) == 0) [[unlikely]] {
     const TypeBody& body = *find_body(target.type);
@@ -100,17 +99,17 @@ Place find_place(const Call& call, Window& window, const Target& target, const W
     }
   }
   if (window.is_dynamic()) {
-    place.data.offset += disp;
+    place.data.offset += static_cast<std::uint64_t>(target.disp);
     return place;
   }
-  const std::uint64_t start = disp * peer.unit;
+  // What must lie in the window are the bytes: a type's may lie before the place it is given.
+  std::int64_t start = 0;
   std::int64_t first = 0;
   std::int64_t end = 0;
-  const bool inside =
-      disp <= peer.size / peer.unit && reach.fits &&
-      !__builtin_add_overflow(static_cast<std::int64_t>(start), reach.first, &first) &&
-      !__builtin_add_overflow(static_cast<std::int64_t>(start), reach.end, &end) && first >= 0 &&
-      static_cast<std::uint64_t>(end) <= peer.size;
+  const bool inside = !__builtin_mul_overflow(target.disp, peer.unit, &start) && reach.fits &&
+                      !__builtin_add_overflow(start, reach.first, &first) &&
+                      !__builtin_add_overflow(start, reach.end, &end) && first >= 0 &&
+                      static_cast<std::uint64_t>(end) <= peer.size;
   if (!inside) [[unlikely]] {
     place.nothing = true;
     place.error = fail_on(
@@ -120,7 +119,7 @@ Place find_place(const Call& call, Window& window, const Target& target, const W
                     packed, target.disp, peer.unit, peer.size, target.rank));
     return place;
   }
-  place.data.offset += start;
+  place.data.offset += static_cast<std::uint64_t>(start);
   return place;
 }
 
