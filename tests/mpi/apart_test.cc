@@ -37,7 +37,8 @@ TEST_P(Apart, OneAddressForBothSidesIsAnError) {
     };
     refused(MPI_Allreduce(b.all, b.all, 4, MPI_INT, MPI_SUM, kWorld), "allreduce");
     refused(MPI_Scan(b.all, b.all, 4, MPI_INT, MPI_SUM, kWorld), "scan");
-    refused(MPI_Exscan(b.all, b.all, 4, MPI_INT, MPI_SUM, kWorld), "exscan");
+    // The first member of an exclusive scan has one side.
+    if (rank != 0) refused(MPI_Exscan(b.all, b.all, 4, MPI_INT, MPI_SUM, kWorld), "exscan");
     refused(MPI_Reduce_local(b.all, b.all, 4, MPI_INT, MPI_SUM), "reduce_local");
     refused(MPI_Reduce_scatter(b.all, b.all, b.counts, MPI_INT, MPI_SUM, kWorld), "reduce_scatter");
     refused(MPI_Reduce_scatter_block(b.all, b.all, kBlock, MPI_INT, MPI_SUM, kWorld), "block");

@@ -6,6 +6,9 @@
 #include <numeric>
 #include <vector>
 
+#include "fairlead/systems/mpi/extras.h"
+#include "fairlead/systems/mpi/process.h"
+#include "fairlead/systems/mpi/wire.h"
 #include "tests/mpi/mpi_worlds.h"
 
 namespace fairlead::mpi_test {
@@ -405,6 +408,37 @@ TEST_P(Nonblocking, CopiesBegunInCrossedOrder) {
         MPI_Comm_free(&copies[i]);
       }
     }
+    for (MPI_Comm& parent : parents) MPI_Comm_free(&parent);
+    return good;
+  });
+}
+
+// Copies of communicators that share some of their members, begun in another order by each: no two
+// of them refuse each other's numbers again and again.
+TEST_P(Nonblocking, CopiesOfCommunicatorsThatShareMembersTakeFewNumbers) {
+  run_ranks(GetParam(), 3, [](int rank, int) {
+    constexpr int kRounds = 40;
+    MPI_Comm parents[4];
+    MPI_Comm_dup(MPI_COMM_WORLD, &parents[0]);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &parents[1]);
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? 1 : 0, rank, &parents[2]);
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 1 ? 1 : 0, rank, &parents[3]);
+    bool good = true;
+    for (int round = 0; round < kRounds; ++round) {
+      MPI_Comm copies[4];
+      MPI_Request requests[4];
+      for (int i = 0; i < 4; ++i) {
+        const int which = (round % 2 == 0 ? i + rank : 4 + rank - i) % 4;
+        MPI_Comm_idup(parents[which], &copies[which], &requests[which]);
+      }
+      const int error = MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+      good &= MPI_TEST_CHECK(error == MPI_SUCCESS, rank, round);
+      for (int i = 0; i < 4; ++i) good &= MPI_TEST_CHECK(talks(copies[i], 4 * round + i), rank, i);
+      for (MPI_Comm& copy : copies) MPI_Comm_free(&copy);
+    }
+    const std::uint32_t next = mpi::Process::current()->extras().next_copy_context;
+    const int taken = static_cast<int>(next - mpi::kCopyContext) / 2;
+    good &= MPI_TEST_CHECK(taken <= 2 * 4 * kRounds, rank, taken);
     for (MPI_Comm& parent : parents) MPI_Comm_free(&parent);
     return good;
   });

@@ -1,8 +1,7 @@
 // MPI_Comm_idup: a communicator made while the program goes on.
-#include <algorithm>
 #include <memory>
+#include <set>
 
-#include "fairlead/base/prng.h"
 #include "fairlead/systems/mpi/collectives/schedule.h"
 #include "fairlead/systems/mpi/comm_making.h"
 #include "fairlead/systems/mpi/extras.h"
@@ -15,10 +14,11 @@ namespace {
 // anybody would take is only offered: it is taken when all still can. Blocking calls take numbers
 // of another range (wire.h), and need no second round.
 //
-// Two copies that are offered the same number in turns would refuse it to each other for ever, each
-// on a member that has taken it for the other one. After a refusal a copy therefore offers a number
-// further on, drawn from more and more of them: of those offered at once the highest is free on
-// every member, unless two copies draw the same one.
+// Two copies that are under way at once would refuse each other's numbers for ever, each on a
+// member that has taken one for the other. A member therefore takes numbers for the first of its
+// copies alone, by their parents' contexts: the first of all copies is that on each of its members,
+// which is then offered what all of them can take. A copy counts from its first vote on, when all
+// members have begun it: a program may end one before some member begins another.
 class Copying final : public Task, public Driven {
  public:
   Copying(const Call& call, Comm& parent, Comm& made)
@@ -26,7 +26,7 @@ class Copying final : public Task, public Driven {
     use(parent);
     const std::uint32_t context = (parent.context + 1) | kScheduleContext;
     const std::int32_t tag = schedule_tag(parent.everyone());
-    draw_ = Prng(std::uint64_t{context} << 32 | static_cast<std::uint32_t>(tag));
+    order_ = std::uint64_t{context} << 32 | static_cast<std::uint32_t>(tag);
     agreement_ = std::make_unique<Schedule>(call.process(), parent.everyone(),
                                             RequestKind::persistent, context, tag, call.name());
     Recorder recorder(*agreement_);
@@ -39,13 +39,18 @@ class Copying final : public Task, public Driven {
   Step advance() override {
     if (!agreement_->request().done()) return Step::none;
     std::uint32_t& next = process_.extras().next_copy_context;
+    std::set<std::uint64_t>& copies = process_.extras().copies;
     const bool agreed = all_[1] == 0;
-    if (!agreed) offer();
+    if (!agreed) offered_ = all_[0];
     if (agreed || offered_ + 2 > kScheduleContext) {
+      copies.erase(order_);
       made_.set_context(offered_);
       request().state = State::done;
       return Step::over;
     }
+    copies.insert(order_);
+    // The others' turn comes when this one is over; their other members wait for this one's vote.
+    if (*copies.begin() != order_) return Step::none;
     const bool can = offered_ >= next;
     if (can) next = offered_ + 2;
     ask(can);
@@ -58,12 +63,6 @@ class Copying final : public Task, public Driven {
   }
 
  private:
-  // All members draw the same.
-  void offer() {
-    constexpr std::uint32_t kDrawnOfMost = 64;
-    offered_ = all_[0] + 2 * static_cast<std::uint32_t>(draw_.below(drawn_of_));
-    drawn_of_ = std::min(2 * drawn_of_, kDrawnOfMost);
-  }
   void ask(bool can) {
     mine_[0] = process_.extras().next_copy_context;
     mine_[1] = can ? 0 : 1;
@@ -73,8 +72,7 @@ class Copying final : public Task, public Driven {
   Comm& made_;
   std::unique_ptr<Schedule> agreement_;
   std::uint32_t offered_ = 0;
-  std::uint32_t drawn_of_ = 1;  // numbers; the first offer is the first that all would take
-  Prng draw_{0};                // the same on all members, and another for each copy
+  std::uint64_t order_ = 0;  // among copies; another for each on a member
   // The context this member would take, and whether it cannot take the one offered.
   std::uint32_t mine_[2] = {};
   std::uint32_t all_[2] = {};

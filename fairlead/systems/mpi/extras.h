@@ -2,6 +2,7 @@
 // it stays small.
 #pragma once
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "fairlead/systems/mpi/buffered.h"
@@ -32,6 +33,7 @@ struct Extras {
   // Schedules that are over leave their memory for the next.
   std::vector<std::unique_ptr<ScheduleSteps>> spare_steps;
   std::uint32_t next_copy_context = kCopyContext;  // of MPI_Comm_idup
+  std::set<std::uint64_t> copies;                  // those under way (comm_copying.cc)
   OperationTurn operation_turn;
   PartitionedOffers partitioned;
   std::shared_ptr<Watch> watch;  // nullptr: nobody watches the calls
