@@ -1,6 +1,5 @@
 // Requests that are more than a message: persistent, buffered, matched, generalized; cancel, free.
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
 #include "tests/mpi/mpi_worlds.h"
@@ -16,8 +15,8 @@ INSTANTIATE_ON_TPORTS(Requests);
 constexpr int kSizes[] = {0, 8, 1000, 20000, 100000};
 
 bool is_pattern(const std::vector<unsigned char>& data, int size, unsigned seed) {
-  return std::memcmp(data.data(), patterned(static_cast<std::size_t>(size), seed).data(),
-                     static_cast<std::size_t>(size)) == 0;
+  const std::vector<unsigned char> expected = patterned(static_cast<std::size_t>(size), seed);
+  return std::equal(expected.begin(), expected.end(), data.begin());
 }
 
 using InitCall = int (*)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
