@@ -43,7 +43,7 @@ FairLock::FairLock(Bias bias) : asymmetric_(can_fence_others()) {
 void FairLock::end_bias() {
   biased_to_.store(kNobody);
   fence_others();
-  // Once in the lock's life, so that no call is spent on it by the one that leaves.
+  // This is done once in the lock's life: who waits polls, so that unlock() need not look for it.
   for (int i = 0; inside_.load(std::memory_order_acquire); ++i) {
     if (i < kLooks) {
       cpu_pause();

