@@ -191,7 +191,7 @@ class Plan {
   const Last& last(std::uint32_t phase, std::uint32_t process) const {
     return last_[phase][process];
   }
-  // Of `object`, before the last operations of `phase`.
+  // How many lines `object` has before the last operations of `phase`.
   std::uint32_t lines(std::uint32_t phase, std::uint32_t object) const {
     std::uint32_t all = 0;
     for (std::uint32_t i = 0; i <= phase; ++i) {
