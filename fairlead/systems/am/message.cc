@@ -66,9 +66,9 @@ std::optional<Decoded> decode(const std::uint32_t (&words)[4], std::span<const s
   if (has_source_offset(head)) whole = whole && take(body, at, head.source_offset);
   if (head.kind == Kind::returned) whole = whole && take(body, at, head.status);
   for (std::size_t i = 0; i < head.argc; ++i) whole = whole && take(body, at, head.args[i]);
-  if (!whole || body.size() - at < pad_bytes(head)) return std::nullopt;
-  at += pad_bytes(head);
-  if (body.size() - at > head.data_bytes()) return std::nullopt;
+  std::int32_t pad = 0;
+  if (pad_bytes(head) > 0) whole = whole && take(body, at, pad);
+  if (!whole || pad != 0 || body.size() - at > head.data_bytes()) return std::nullopt;
   return made;
 }
 
