@@ -1,6 +1,7 @@
 // What PEs do together: teams and active sets.
 #include <algorithm>
 #include <complex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,42 @@ bool reductions(lci::Port& port) {
                     PORT_TEST_CHECK(out->complex == std::complex<double>(0, 10), port, 0);
   shmem_free(in);
   return good;
+}
+
+// Expect: teams and contexts that are destroyed leave room for others.
+TEST_P(ShmemCollectives, teams_come_and_go) {
+  run_ranks(GetParam(), 3, [](run::Context& rank) {
+    shmem_init();
+    lci::Port& port = rank.port();
+    std::set<shmem_team_t> teams;
+    std::set<shmem_ctx_t> contexts;
+    bool good = true;
+    constexpr int kTimes = 700;
+    auto* const sums = static_cast<long*>(shmem_calloc(kTimes, sizeof(long)));
+    auto* const own = static_cast<long*>(shmem_calloc(kTimes, sizeof(long)));
+    for (int i = 0; i < kTimes; ++i) {
+      shmem_team_t team = SHMEM_TEAM_INVALID;
+      shmem_team_split_strided(SHMEM_TEAM_WORLD, i % 2, 1, 2, nullptr, 0, &team);
+      if (team == SHMEM_TEAM_INVALID) continue;
+      teams.insert(team);
+      shmem_ctx_t ctx = SHMEM_CTX_INVALID;
+      shmem_team_create_ctx(team, 0, &ctx);
+      contexts.insert(ctx);
+      if (i % 50 < 2) {
+        own[i] = i + shmem_my_pe();
+        shmem_long_sum_reduce(team, sums + i, own + i, 1);
+        good &= PORT_TEST_CHECK(sums[i] == 2 * i + (i % 2 == 0 ? 1 : 3), port, sums[i]);
+      }
+      if (i % 3 != 0) shmem_ctx_destroy(ctx);
+      shmem_team_destroy(team);
+    }
+    good &= PORT_TEST_CHECK(teams.size() < 300, port, teams.size());
+    good &= PORT_TEST_CHECK(contexts.size() < 300, port, contexts.size());
+    shmem_free(own);
+    shmem_free(sums);
+    shmem_finalize();
+    return good;
+  });
 }
 
 TEST_P(ShmemCollectives, of_teams) {

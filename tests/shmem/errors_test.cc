@@ -88,6 +88,17 @@ TEST_P(ShmemErrors, name_pe_call_and_address) {
                             if (shmem_my_pe() == 0) shmem_team_sync(team);
                           }),
                {"rank 0", "shmem_team_sync", "destroyed"});
+  // Expect: contexts end with their team.
+  expect_words(failure_of(world,
+                          [](long* word) {
+                            shmem_team_t team = SHMEM_TEAM_INVALID;
+                            shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, nullptr, 0, &team);
+                            shmem_ctx_t ctx = SHMEM_CTX_INVALID;
+                            shmem_team_create_ctx(team, 0, &ctx);
+                            shmem_team_destroy(team);
+                            if (shmem_my_pe() == 1) shmem_ctx_long_p(ctx, word, 1, 0);
+                          }),
+               {"rank 1", "shmem_ctx_long_p", "context was destroyed"});
   expect_words(failure_of(world,
                           [](long* sync) {
                             if (shmem_my_pe() == 0) shmem_barrier(0, 0, 3, sync);

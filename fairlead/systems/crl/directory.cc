@@ -44,6 +44,7 @@ bool Directory::receive(Rank from, Kind kind, Version version, Actions& out) {
     case Kind::shared_request:
     case Kind::exclusive_request:
     case Kind::modify_request:
+      if (waits(from)) return false;
       request({from, kind, version}, out);
       return true;
     default:
@@ -61,6 +62,13 @@ std::vector<Rank> Directory::abandon() {
   for (const Request& each : waiting_) ranks.push_back(each.rank);
   waiting_.clear();
   return ranks;
+}
+
+bool Directory::waits(Rank from) const {
+  const bool serves = state_ == HomeState::iip || state_ == HomeState::iip_special;
+  return (serves && current_.rank == from) ||
+         std::any_of(waiting_.begin(), waiting_.end(),
+                     [from](const Request& each) { return each.rank == from; });
 }
 
 // Reads join a read that is in progress, but pass nobody who waits: a writer is served some time.

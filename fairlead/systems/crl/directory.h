@@ -35,7 +35,8 @@ class Directory {
   void end(Actions& out);
 
   // A message for the home other than map_request; of one with data, once all of it is here.
-  // False: it was stale, and nothing changed.
+  // False: it was stale, or a request of a rank that waits for another's answer, and nothing
+  // changed.
   bool receive(Rank from, Kind kind, Version version, Actions& out);
   // Whether the content that `from` sends is the one to keep: else it is stale.
   bool takes_data(Rank from, Version version) const;
@@ -58,6 +59,7 @@ class Directory {
     Version version;
   };
 
+  bool waits(Rank from) const;
   bool must_wait(const Request& request) const;
   void request(const Request& request, Actions& out);
   void serve(const Request& request, Actions& out);

@@ -110,6 +110,19 @@ TEST(Directory, two_writers_take_turns_in_the_order_they_asked) {
   EXPECT_EQ(home.receive(3, Kind::invalidate_ack_data, 3), "exclusive>1.4");
 }
 
+TEST(Directory, a_rank_that_waits_for_an_answer_has_no_second_request) {
+  Home home;
+  home.receive(1, Kind::exclusive_request);
+  EXPECT_EQ(home.receive(2, Kind::shared_request), "downgrade>1.1");
+  EXPECT_EQ(home.receive(2, Kind::exclusive_request), "");
+  EXPECT_TRUE(home.stale);
+  EXPECT_EQ(home.receive(3, Kind::shared_request), "");
+  EXPECT_FALSE(home.stale);
+  EXPECT_EQ(home.receive(3, Kind::shared_request), "");
+  EXPECT_TRUE(home.stale);
+  EXPECT_EQ(home.receive(1, Kind::release, 1), "shared>2.2 shared>3.3");
+}
+
 TEST(Directory, an_upgrade_carries_no_data_unless_the_copy_was_lost_meanwhile) {
   Home home;
   home.receive(1, Kind::shared_request);

@@ -22,7 +22,7 @@ int no_key(const Call& call, Window& window, int key) {
 // Runs an attribute's delete function, then drops it. Answers the function's error.
 int erase(const Call& call, Window& window, const Attribute& attribute) {
   const Attribute erased = attribute;
-  WindowKeyval& keyval = *Windows::of(call.process()).keyvals.find(erased.key);
+  const WindowKeyval& keyval = *Windows::of(call.process()).keyvals.find(erased.key);
   if (keyval.erase != MPI_WIN_NULL_DELETE_FN) {
     const int error = call.run_outside([&] {
       return keyval.erase(reinterpret_cast<MPI_Win>(&window), erased.key, erased.value,
@@ -32,7 +32,7 @@ int erase(const Call& call, Window& window, const Attribute& attribute) {
   }
   const std::size_t gone = std::erase_if(
       window.attributes, [&](const Attribute& each) { return each.key == erased.key; });
-  keyval.uses -= static_cast<int>(gone);
+  Windows::of(call.process()).keyvals.forget(erased.key, gone);
   return MPI_SUCCESS;
 }
 

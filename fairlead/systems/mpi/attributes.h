@@ -22,7 +22,17 @@ struct Keyval {
 template <class Keyval, int first>
 class KeyTable {
  public:
+  // Takes the key again that has been unused for longest once there are more than kUnusedKept such
+  // ones: an old key that a program uses by mistake is an error for a while, and not another's.
   int add(const Keyval& keyval) {
+    while (unused_.size() > kUnusedKept) {
+      const int key = unused_.front();
+      unused_.pop_front();
+      Keyval& old = *find(key);
+      if (!old.freed || old.uses > 0) continue;  // one that copies of attributes took up again
+      old = keyval;
+      return key;
+    }
     all_.push_back(keyval);
     return first + static_cast<int>(all_.size()) - 1;
   }
@@ -38,11 +48,25 @@ class KeyTable {
     Keyval* const found = find(key);
     if (found == nullptr || (found->freed && found->uses == 0)) return false;
     found->freed = true;
+    note_if_unused(*found, key);
     return true;
   }
+  // So many attributes of a key are no more.
+  void forget(int key, std::size_t attributes) {
+    Keyval& keyval = *find(key);
+    keyval.uses -= static_cast<int>(attributes);
+    if (attributes > 0) note_if_unused(keyval, key);
+  }
+
+  static constexpr std::size_t kUnusedKept = 256;
 
  private:
+  void note_if_unused(const Keyval& keyval, int key) {
+    if (keyval.freed && keyval.uses == 0) unused_.push_back(key);
+  }
+
   std::deque<Keyval> all_;
+  std::deque<int> unused_;  // freed and of no attribute, in that order
 };
 using Keyvals = KeyTable<Keyval, 1000>;
 

@@ -4,10 +4,9 @@
 namespace fairlead::mpi {
 
 void forget_attribute(const Call& call, Comm& comm, int key) {
-  Keyval* const keyval = call.process().keyvals.find(key);
   const std::size_t gone =
       std::erase_if(comm.attributes, [&](const Attribute& each) { return each.key == key; });
-  if (keyval != nullptr) keyval->uses -= static_cast<int>(gone);
+  if (gone > 0) call.process().keyvals.forget(key, gone);
 }
 
 int copy_attributes(const Call& call, const Comm& from, Comm& to) {

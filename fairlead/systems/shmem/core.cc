@@ -88,7 +88,7 @@ Core::Core(run::Context& context, ELAN_BASE* base)
 }
 
 Core::~Core() {
-  for (const auto& team : teams_) elan_groupFree(team->group);
+  teams_.for_each_alive([](const Team& team) { elan_groupFree(team.group); });
 }
 
 void Core::fail(const char* call, const std::string& what) {
@@ -322,8 +322,13 @@ shmem_ctx& Core::ctx_of(shmem_ctx_t ctx, const char* call) {
 
 shmem_ctx_t Core::make_ctx(Team& team, long options) {
   const lci::PortTurn turn(port_);
-  contexts_.push_back(std::make_unique<shmem_ctx>(shmem_ctx{&team, options, true}));
-  return contexts_.back().get();
+  return contexts_.add({&team, options, true});
+}
+
+void Core::destroy_ctx(shmem_ctx& ctx, const char* call) {
+  quiet(call);
+  const lci::PortTurn turn(port_);
+  contexts_.retire(ctx);
 }
 
 void not_running(const char* call) {

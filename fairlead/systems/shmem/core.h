@@ -19,6 +19,7 @@
 #include "fairlead/run/node/told_wait.h"
 #include "fairlead/systems/elan/elan.h"
 #include "fairlead/systems/elan/waiting.h"
+#include "fairlead/systems/shmem/handles.h"
 #include "fairlead/systems/shmem/shmem.h"
 
 // PEs that do collectives together; PE i of the team is `pes[i]` of the world.
@@ -170,12 +171,15 @@ class Core {
     return team.pes[static_cast<std::size_t>(pe)];
   }
   shmem_ctx_t make_ctx(Team& team, long options);
+  void destroy_ctx(shmem_ctx& ctx, const char* call);
   // nullptr: SHMEM_TEAM_INVALID. Ends the job for a team that was destroyed.
   Team* team_of(shmem_team_t team, const char* call);
   Team& world() { return world_; }
   Team& set_of(const ActiveSet& set, const char* call);
   // nullptr: this PE is none of them.
   Team* make_team(std::uint64_t name, std::vector<int> pes);
+  // Its contexts end with it.
+  void destroy_team(Team& team, const char* call);
   void sync(Team& team);
 
   [[noreturn]] void fail(const char* call, const std::string& what);
@@ -267,10 +271,10 @@ class Core {
   std::uint64_t fences_ = 0;
   WaitText wait_text_;
   shmem_ctx default_ctx_;
-  std::vector<std::unique_ptr<shmem_ctx>> contexts_;
+  Handles<shmem_ctx> contexts_;
   Team world_;
   Team* shared_ = nullptr;
-  std::vector<std::unique_ptr<Team>> teams_;
+  Handles<Team> teams_;
   std::map<std::tuple<int, int, int>, Team*> sets_;
 };
 

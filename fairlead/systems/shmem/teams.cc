@@ -26,13 +26,23 @@ Team* Core::make_team(std::uint64_t name, std::vector<int> pes) {
   ELAN_GROUP* const group =
       elan_groupMake(base_->state, name, static_cast<unsigned>(members.size()), members.data());
   if (group == nullptr) return nullptr;
-  auto team = std::make_unique<Team>();
-  team->group = group;
-  team->self = static_cast<int>(elan_groupSelf(group));
-  team->pes = std::move(pes);
-  team->name = name;
-  teams_.push_back(std::move(team));
-  return teams_.back().get();
+  Team team;
+  team.group = group;
+  team.self = static_cast<int>(elan_groupSelf(group));
+  team.pes = std::move(pes);
+  team.name = name;
+  return teams_.add(std::move(team));
+}
+
+void Core::destroy_team(Team& team, const char* call) {
+  std::vector<shmem_ctx*> its;
+  const lci::PortTurn turn(port_);
+  contexts_.for_each_alive([&](shmem_ctx& ctx) {
+    if (ctx.team == &team) its.push_back(&ctx);
+  });
+  for (shmem_ctx* const ctx : its) destroy_ctx(*ctx, call);
+  elan_groupFree(team.group);
+  teams_.retire(team);
 }
 
 Team* Core::team_of(shmem_team_t team, const char* call) {
@@ -167,7 +177,7 @@ void team_destroy(shmem_team_t team, const char* call) {
   if (team == SHMEM_TEAM_WORLD || team == SHMEM_TEAM_SHARED) {
     core.fail(call, "the library's own teams stay");
   }
-  its->alive = false;
+  core.destroy_team(*its, call);
 }
 
 int create_ctx(shmem_team_t team, long options, shmem_ctx_t* ctx, const char* call) {
@@ -182,8 +192,7 @@ void destroy_ctx(shmem_ctx_t ctx, const char* call) {
   if (ctx == SHMEM_CTX_INVALID) return;
   Core& core = running(call);
   if (ctx == SHMEM_CTX_DEFAULT) core.fail(call, "the default context stays");
-  core.ctx_of(ctx, call).alive = false;
-  core.quiet(call);
+  core.destroy_ctx(core.ctx_of(ctx, call), call);
 }
 int team_of_ctx(shmem_ctx_t ctx, shmem_team_t* team, const char* call) {
   Core& core = running(call);

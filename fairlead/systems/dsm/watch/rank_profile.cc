@@ -66,9 +66,12 @@ class Reader {
     const std::size_t words = (bytes + 3) / 4;
     if (words > words_.size()) good_ = false;
     if (!good_ || bytes == 0) return {};
-    std::string text(bytes, '\0');
-    std::memcpy(text.data(), words_.data(), bytes);
+    std::string text(words * 4, '\0');
+    std::memcpy(text.data(), words_.data(), words * 4);
     words_ = words_.subspan(words);
+    // The last word's other bytes are 0.
+    if (text.find_first_not_of('\0', bytes) != std::string::npos) good_ = false;
+    text.resize(bytes);
     return text;
   }
   Waits waits() {

@@ -31,7 +31,7 @@ int copy_type_attributes(const Call& call, MPI_Datatype from, MPI_Datatype to) {
 
 int delete_type_attribute(const Call& call, MPI_Datatype type, const Attribute& attribute) {
   const Attribute last = attribute;
-  TypeKeyval& keyval = *call.process().types().keyvals.find(last.key);
+  const TypeKeyval& keyval = *call.process().types().keyvals.find(last.key);
   if (keyval.erase != MPI_TYPE_NULL_DELETE_FN) {
     const int error =
         call.run_outside([&] { return keyval.erase(type, last.key, last.value, keyval.extra); });
@@ -40,7 +40,7 @@ int delete_type_attribute(const Call& call, MPI_Datatype type, const Attribute& 
   const std::size_t gone =
       std::erase_if(attributes_of(call.process(), type),
                     [&](const Attribute& each) { return each.key == last.key; });
-  keyval.uses -= static_cast<int>(gone);
+  call.process().types().keyvals.forget(last.key, gone);
   return MPI_SUCCESS;
 }
 
