@@ -96,7 +96,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &given);
   MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  printf("rank %d of %d sum %d program %d %s\n", rank, size, sum, given ? *number : -1, argv[1]);
+  printf("%s %d of %d sum %d program %d %s\n", argv[0], rank, size, sum, given ? *number : -1,
+         argv[1]);
   MPI_Finalize();
   return 0;
 }
@@ -116,12 +117,12 @@ int main(int argc, char** argv) {
             self.assertEqual(done.returncode, 0, done.stderr)
             # Expect: one world of all, numbered in the order of the programs
             self.assertEqual(sorted(done.stdout.splitlines()),
-                             ["rank 0 of 4 sum 6 program 0 a", "rank 1 of 4 sum 6 program 0 a",
-                              "rank 2 of 4 sum 6 program 1 b", "rank 3 of 4 sum 6 program 2 c"])
+                             ["./program 0 of 4 sum 6 program 0 a", "./program 1 of 4 sum 6 program 0 a",
+                              "./program 2 of 4 sum 6 program 1 b", "./program 3 of 4 sum 6 program 2 c"])
 
     def test_one_program_has_no_number(self):
         done = self.job("-n", "1", "./program", "a")
-        self.assertEqual(done.stdout, "rank 0 of 1 sum 0 program -1 a\n", done.stderr)
+        self.assertEqual(done.stdout, "./program 0 of 1 sum 0 program -1 a\n", done.stderr)
 
     def test_each_has_its_environment_and_directory(self):
         show = ["sh", "-c", "echo $FAIRLEAD_RANK $FAIRLEAD_PROGRAM $A $B $PWD"]

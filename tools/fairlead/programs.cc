@@ -103,7 +103,7 @@ Result<void> settle(Program& program, const std::string& directory) {
   });
   Result<std::string> found = run::find_program(program.command[0], from);
   if (!found.ok()) return found.error();
-  program.command[0] = absolute(found.value());
+  program.path = absolute(found.value());
   return {};
 }
 
@@ -118,6 +118,7 @@ int become(const std::vector<std::string>& given) {
     const std::uint32_t ranks = words.number();
     const std::vector<std::string> variables = words.list();
     const std::string directory = words.text();
+    const std::string path = words.text();
     const std::vector<std::string> command = words.list();
     first += ranks;
     if (*rank >= first || command.empty()) continue;
@@ -130,9 +131,9 @@ int become(const std::vector<std::string>& given) {
     for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     if (directory.empty() || ::chdir(directory.c_str()) == 0) {
-      ::execv(arguments[0], arguments.data());
+      ::execv(path.c_str(), arguments.data());
     }
-    complain(fmt::format("rank {} could not run {}: {}", *rank, command[0], std::strerror(errno)));
+    complain(fmt::format("rank {} could not run {}: {}", *rank, path, std::strerror(errno)));
     return 127;  // as shells have it
   }
   complain(fmt::format("{} is what `fairlead run` starts for each rank of several programs",
@@ -183,6 +184,7 @@ Result<std::vector<std::string>> command_of(const std::vector<Program>& programs
     words.push_back(fmt::format("{}", program.ranks));
     append(words, program.variables);
     words.push_back(program.directory);
+    words.push_back(program.path);
     append(words, program.command);
   }
   return words;

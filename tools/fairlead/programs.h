@@ -17,7 +17,8 @@ struct Program {
   std::uint32_t ranks = 0;
   std::vector<std::string> variables;  // "VAR=value", besides the job's
   std::string directory;               // empty: the job's
-  std::vector<std::string> command;    // the first word as it is to be executed
+  std::vector<std::string> command;    // as it was given
+  std::string path;                    // of its program, where there are several
 };
 
 // `words` are the first program with its arguments, then behind each lone ":" the options -n, -x
