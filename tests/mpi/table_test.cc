@@ -96,6 +96,14 @@ TEST_P(Table, CallsThatAreNotThereSaySo) {
     MPI_File file = MPI_FILE_NULL;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     good &= MPI_TEST_CHECK(MPI_File_close(&file) == MPI_ERR_UNSUPPORTED_OPERATION, rank, 0);
+    // Expect: a program that asks whether there are files goes on, whatever the handlers of
+    // communicators are.
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    good &= MPI_TEST_CHECK(MPI_File_open(MPI_COMM_WORLD, "file", MPI_MODE_RDONLY, MPI_INFO_NULL,
+                                         &file) == MPI_ERR_UNSUPPORTED_OPERATION,
+                           rank, 0);
+    good &= MPI_TEST_CHECK(MPI_File_delete("file", MPI_INFO_NULL) == MPI_ERR_UNSUPPORTED_OPERATION,
+                           rank, 0);
     good &= MPI_TEST_CHECK(MPI_T_cvar_get_num(&number) == MPI_T_ERR_NOT_SUPPORTED, rank, 0);
     return good;
   });
@@ -107,12 +115,23 @@ TEST_P(Table, CallsThatAreNotThereSaySo) {
   });
   EXPECT_NE(told.failure.find("MPI_Open_port"), std::string::npos) << told.failure;
   EXPECT_NE(told.failure.find("MPI_ERR_UNSUPPORTED_OPERATION"), std::string::npos) << told.failure;
+  // Expect: before MPI_Init it is the error handler of the call that decides.
   const run::RunReport before = run_bare(GetParam(), 1, [] {
     MPI_Session session = MPI_SESSION_NULL;
-    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
     return 0;
   });
   EXPECT_NE(before.failure.find("MPI_Session_init"), std::string::npos) << before.failure;
+  const run::RunReport asked = run_bare(GetParam(), 1, [] {
+    MPI_Session session = MPI_SESSION_NULL;
+    if (MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) !=
+        MPI_ERR_UNSUPPORTED_OPERATION) {
+      return 1;
+    }
+    MPI_Init(nullptr, nullptr);
+    return MPI_Finalize();
+  });
+  EXPECT_EQ(asked.failure, "");
 }
 
 TEST_P(Table, HandlesAreIntegersAndBack) {

@@ -20,6 +20,7 @@ try() {  # try PREFIX NAME: everything below PREFIX
   "$out/hello" | grep -qx 'rank 0 of 1' || fail "$2: hello does not run alone"
   PATH="$prefix/libexec/fairlead/bin:$PATH" mpicxx -c -x c++ "$here/user/hello.c" -o "$out/hello.o"
   PATH="$prefix/libexec/fairlead/bin:$PATH" mpicxx "$out/hello.o" -o "$out/hello_cxx"
+  PATH="$prefix/libexec/fairlead/bin:$PATH" mpic++ "$out/hello.o" -o "$out/hello_cxx"
   if [ -x "$prefix/bin/fairlead" ]; then
     PATH="$prefix/libexec/fairlead/bin:$PATH" mpirun -np 2 "$out/hello_cxx" | sort >"$out/ranks"
     printf 'rank 0 of 2\nrank 1 of 2\n' | diff - "$out/ranks" || fail "$2: mpirun -np 2"
@@ -28,6 +29,12 @@ try() {  # try PREFIX NAME: everything below PREFIX
   "$prefix/bin/fairlead-mpicc" -show -c x.c | grep -q -- '-c x.c' || fail "$2: -show"
   "$prefix/bin/fairlead-mpicc" -compile_info | grep -q -- '-I' || fail "$2: -compile_info"
   "$prefix/bin/fairlead-mpicc" -link_info | grep -q -- '-lmpi_abi' || fail "$2: -link_info"
+  # Expect: the compiler that a build script chooses, by the variables it knows or by an option.
+  [ "$(OMPI_CC=one "$prefix/bin/fairlead-mpicc" -showme:command)" = one ] || fail "$2: OMPI_CC"
+  [ "$(MPICH_CXX=two "$prefix/bin/fairlead-mpicxx" -showme:command)" = two ] || fail "$2: MPICH_CXX"
+  [ "$(OMPI_CC=one FAIRLEAD_CC=three "$prefix/bin/fairlead-mpicc" -showme:command)" = three ] ||
+    fail "$2: FAIRLEAD_CC"
+  "$prefix/bin/fairlead-mpicc" -cc=four -show x.c | grep -q '^four .*x.c' || fail "$2: -cc"
 }
 try "$build" build_tree
 try "$work/moved here" install

@@ -411,6 +411,16 @@ class Failures(JobTest):
         self.fails(1, r"rank 2 \(process \d+\) exited with code 0 without MPI_Finalize",
                    "-n", 3, RANK, "exit", 2, 0)
 
+    def test_ranks_that_never_join(self):
+        # Expect: a job without any is a success; where others have joined it, it cannot end
+        job = self.job("-n", 3, RANK, "leave", 0)
+        self.assertEqual(job.wait(), 0, job.text())
+        for late in ("", "sleep 0.5; "):
+            self.fails(1, r"rank 1 \(process \d+\) exited with code 0 and never joined the job, as "
+                          r"rank [02] did",
+                       "-n", 3, "/bin/sh", "-c",
+                       f'[ $FAIRLEAD_RANK = 1 ] || {{ {late}exec {RANK} exit 7 0; }}')
+
     def test_signals(self):
         for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL, signal.SIGTERM):
             self.fails(128 + number, rf"rank 1 \(process \d+\) was ended by {number.name}",

@@ -6,6 +6,9 @@
 #include <cstddef>
 #include <string_view>
 
+#include "tools/fairlead/help_format.h"
+#include "tools/fairlead/world_options.h"
+
 namespace fairlead::tools {
 namespace {
 
@@ -16,19 +19,18 @@ const CLI::App* subcommand(const CLI::App& app, std::string_view name) {
   return nullptr;
 }
 
-bool takes_value(const CLI::Option* option) {
-  return option != nullptr && option->get_expected_min() > 0 && option->get_type_size() > 0;
-}
-
 Error is_empty(std::string_view option) {
   return Error{fmt::format("{}: its value is empty; leave the option out, or give it one", option)};
 }
 
 }  // namespace
 
-Result<std::vector<std::string>> prepare_words(const CLI::App& app, int argc,
-                                               const char* const* argv) {
-  std::vector<std::string> words(argv, argv + argc);
+bool takes_value(const CLI::Option* option) {
+  return option != nullptr && option->get_expected_min() > 0 && option->get_type_size() > 0;
+}
+
+Result<std::vector<std::string>> prepare_words(const CLI::App& app,
+                                               std::vector<std::string> words) {
   const CLI::App* at = &app;
   for (std::size_t i = 1; i < words.size(); ++i) {
     std::string& word = words[i];
@@ -51,7 +53,11 @@ Result<std::vector<std::string>> prepare_words(const CLI::App& app, int argc,
     const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
     const std::string name = word.substr(0, equals);
     const CLI::Option* const option = at->get_option_no_throw(name);
-    if (option == nullptr) continue;
+    if (option == nullptr) {
+      if (!word.starts_with("-h") || word == "-h") continue;
+      return Error{
+          fmt::format("{} has no option {}; it has {}", path_of(*at), word, option_names(*at))};
+    }
     if (equals != std::string::npos) {
       if (equals + 1 == word.size()) return is_empty(name);
     } else if (takes_value(option)) {

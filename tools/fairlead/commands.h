@@ -25,6 +25,8 @@ void add_ps(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 // Not for users, and not in the help: what `run --hosts` starts on each host.
 void add_node_agent(CLI::App& app, int& exit_code);
+// Likewise: what ranks start as in a job of several programs (programs.h).
+void add_rank_program(CLI::App& app, int& exit_code);
 
 // The results document of `fairlead reproduce all` (`quick`: --quick), which measures what is not
 // kept. Returns an exit code; another than 0 once it has said why there is no document.

@@ -18,6 +18,8 @@
 #include "tools/fairlead/command_line.h"
 #include "tools/fairlead/commands.h"
 #include "tools/fairlead/help_format.h"
+#include "tools/fairlead/mpirun_words.h"
+#include "tools/fairlead/programs.h"
 #include "tools/fairlead/world_options.h"
 
 namespace fairlead::tools {
@@ -77,12 +79,27 @@ void add_commands(CLI::App& app, std::string_view named, int& exit_code) {
       {"ps", add_ps},
       {"report", add_report},
       {run::kAgentCommand, add_node_agent},
+      {kRankCommand, add_rank_program},
   };
   const bool known = std::any_of(std::begin(kCommands), std::end(kCommands),
                                  [&](const Command& command) { return command.name == named; });
   for (const Command& command : kCommands) {
     if (!known || command.name == named) command.add(app, exit_code);
   }
+}
+
+// The command line of `fairlead run` that one of an mpirun comes to, `given` with "run" in its
+// place; what is left out is said. Prepares `run` for what only an mpirun is asked.
+Result<std::vector<std::string>> translated_words(CLI::App& run,
+                                                  const std::vector<std::string>& given) {
+  run.set_version_flag("--version", fmt::format("mpirun of Fairlead {} ({})", kVersion, kCommit));
+  run.footer(mpirun_help());
+  Result<MpirunWords> made = mpirun_words(run, {given.begin() + 2, given.end()});
+  if (!made.ok()) return made.error();
+  for (const std::string& note : made.value().notes) complain(note);
+  std::vector<std::string> words{given[0], given[1]};
+  words.insert(words.end(), made.value().words.begin(), made.value().words.end());
+  return words;
 }
 
 int run_command(int argc, char** argv) {
@@ -92,9 +109,21 @@ int run_command(int argc, char** argv) {
   app.footer(kExamples);
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpFormat>());
-  add_commands(app, argc > 1 ? argv[1] : "", exit_code);
+  std::vector<std::string> given(argv, argv + argc);
+  const bool as_mpirun = given.size() > 1 && given[1] == kMpirunCommand;
+  if (as_mpirun) given[1] = "run";
+  add_commands(app, given.size() > 1 ? given[1] : "", exit_code);
+  if (as_mpirun) {
+    const Result<std::vector<std::string>> translated =
+        translated_words(*app.get_subcommand("run"), given);
+    if (!translated.ok()) {
+      complain(translated.error().text);
+      return kUsageExitCode;
+    }
+    given = translated.value();
+  }
   group_options(app);
-  const Result<std::vector<std::string>> words = prepare_words(app, argc, argv);
+  const Result<std::vector<std::string>> words = prepare_words(app, std::move(given));
   if (!words.ok()) {
     complain(words.error().text);
     return kUsageExitCode;

@@ -25,6 +25,7 @@
 #include "tools/fairlead/host_options.h"
 #include "tools/fairlead/mpi_options.h"
 #include "tools/fairlead/number_options.h"
+#include "tools/fairlead/programs.h"
 #include "tools/fairlead/splitc_options.h"
 #include "tools/fairlead/stats.h"
 #include "tools/fairlead/subprocess.h"
@@ -44,6 +45,7 @@ const char kExamples[] =
     "  fairlead run -n 4 --dsm-profile ./prog           the same of page-based shared memory\n"
     "  fairlead run -n 2 --on myrinet-p3 --trace t.json ./prog   open t.json in ui.perfetto.dev\n"
     "  fairlead run -n 16 --on myrinet-p3 --explain ./prog      which resource bounds the run\n"
+    "  fairlead run -n 2 ./ocean 10 : -n 4 ./air 20     two programs in one job\n"
     "  fairlead run --hosts a:4,b:4 ./prog              8 ranks on two hosts, by ssh and udp\n"
     "  fairlead run -n 2 --faults drop=0.01 --seed 7 ./prog      lose packets, repeatably\n"
     "\n"
@@ -120,6 +122,25 @@ Result<void> set_rank_options(const RunArguments& arguments, run::LaunchOptions&
   return {};
 }
 
+// The program, or the programs, of a job. `ranks`: of the first, as -n says; then of the job.
+Result<void> set_programs(const std::vector<std::string>& words, const std::string& body,
+                          run::LaunchOptions& launch, std::uint32_t& ranks) {
+  const Result<std::vector<Program>> programs = programs_of(words, ranks, launch.working_directory);
+  if (!programs.ok()) return programs.error();
+  Result<std::vector<std::string>> command = command_of(programs.value());
+  if (!command.ok()) return command.error();
+  launch.command = std::move(command.value());
+  if (programs.value().size() == 1) return {};
+  if (body == "fiber" || launch.world.on == "loop") {
+    return Error{fmt::format("several programs need a process a rank, and {} has fibers",
+                             body == "fiber" ? "--body fiber" : "--on loop")};
+  }
+  ranks = 0;
+  for (const Program& program : programs.value()) ranks += program.ranks;
+  launch.world.ranks = ranks;
+  return {};
+}
+
 Result<void> write_stats(const std::string& path, const JobFacts& facts) {
   if (path == "-") {
     fmt::print(stderr, "{}", stats_text(facts));
@@ -188,9 +209,12 @@ int run_job(const CLI::App& app, const RunArguments& arguments) {
   }
   run::LaunchOptions launch = arguments.launch;
   launch.world = arguments.choice.options();
-  launch.command = command.value();
   launch.world.figures = !arguments.stats.empty();
   std::uint32_t ranks = app.count("--ranks") > 0 ? launch.world.ranks : 0;
+  if (Result<void> set = set_programs(command.value(), arguments.body, launch, ranks); !set.ok()) {
+    complain(set.error().text);
+    return kUsageExitCode;
+  }
   Result<run::HostOptions> hosts = arguments.hosts.options(ranks);
   if (!hosts.ok()) {
     complain(hosts.error().text);

@@ -31,7 +31,7 @@ bool survives_a_shell(const std::string& path) {
 Result<std::vector<std::string>> agent_command(const std::string& shell, const std::string& host,
                                                const std::string& agent) {
   std::vector<std::string> words;
-  const bool here = host == "localhost" || host == host_name();
+  const bool here = host == "localhost" || host == "127.0.0.1" || host == host_name();
   if (!here || shell != HostOptions::kDefaultShell) {
     if (!survives_a_shell(agent)) {
       return Error{

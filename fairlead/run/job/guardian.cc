@@ -38,6 +38,9 @@ constexpr milliseconds kDrainLimit{150};
 constexpr milliseconds kGrace{200};
 // A process closes its sockets a little before it can be waited for.
 constexpr milliseconds kLostPatience{100};
+// How often the guardian looks whether somebody has joined a job that others left without joining:
+// joining tells it nothing.
+constexpr milliseconds kAbsentLook{100};
 
 void raise_file_limit() {
   rlimit files{};
@@ -189,6 +192,7 @@ int Guardian::wait_ms() const {
   if (kill_at_.has_value()) next = std::min(next, *kill_at_);
   for (const Ward& ward : wards_) {
     if (ward.lost_at.has_value()) next = std::min(next, *ward.lost_at + kLostPatience);
+    if (ward.absent) next = std::min(next, Clock::now() + kAbsentLook);
   }
   if (next == Clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<milliseconds>(next - Clock::now()).count();
@@ -329,6 +333,24 @@ void Guardian::check_deadlines() {
            milliseconds(0));
     }
   }
+  check_absent();
+}
+
+void Guardian::check_absent() {
+  const auto absent = std::find_if(wards_.begin(), wards_.end(), [&](const Ward& ward) {
+    return ward.absent && board_.slot(ward.rank).attached.load(std::memory_order_acquire) == 0;
+  });
+  if (absent == wards_.end() || report_.failed()) return;
+  const auto waiting = std::find_if(wards_.begin(), wards_.end(), [&](const Ward& ward) {
+    return !ward.reaped && missing_end(board_.slot(ward.rank)) != nullptr;
+  });
+  if (waiting == wards_.end()) return;
+  fail(1,
+       fmt::format("rank {} (process {}) exited with code 0 and never joined the job, as rank {} "
+                   "did; {} needs all ranks",
+                   absent->rank, absent->process.pid, waiting->rank,
+                   missing_end(board_.slot(waiting->rank))),
+       milliseconds(0));
 }
 
 void Guardian::reap() {
@@ -390,6 +412,8 @@ void Guardian::rank_ended(Ward& ward, int status) {
   ward.lost_at.reset();
   --running_;
   read_life(ward);  // an abort note may have come just before
+  ward.absent = WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
+                board_.slot(ward.rank).attached.load(std::memory_order_acquire) == 0;
   judge_end(ward, status);
   if (plan_.watch != nullptr) plan_.watch->rank_ended(ward.rank);
 }

@@ -39,6 +39,7 @@ class Guardian {
     RankProcess process;
     bool reaped = false;
     std::optional<Clock::time_point> lost_at;  // its program's socket closed before it was reaped
+    bool absent = false;  // it ended in order and no program of it had joined the job
   };
 
   bool settle();
@@ -61,6 +62,8 @@ class Guardian {
   void hear(const Ward& ward, std::span<const std::byte> message);
   void forward(int signal);
   void check_deadlines();
+  // Ranks that ended without having joined are a failure once others wait for them in the job.
+  void check_absent();
   std::string waits_of_running() const;
 
   void reap();

@@ -68,7 +68,7 @@ Result<std::string> find_program(const std::string& name, const std::string& wor
 Result<std::vector<std::string>> rank_environment(const std::vector<std::string>& changes) {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-  for (const char* ours : {kBootstrapVariable, "FAIRLEAD_RANK", "FAIRLEAD_RANKS"}) {
+  for (const char* ours : {kBootstrapVariable, kRankVariable, kRanksVariable, kProgramVariable}) {
     std::erase_if(environment, [&](const std::string& entry) { return sets(entry, ours); });
   }
   for (const std::string& change : changes) {

@@ -69,8 +69,8 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   std::vector<std::string> environment = exec.environment;
   environment.push_back(
       fmt::format("{}={}", kBootstrapVariable, bootstrap_text({bootstrap, inode, start.rank})));
-  environment.push_back(fmt::format("FAIRLEAD_RANK={}", start.rank));
-  environment.push_back(fmt::format("FAIRLEAD_RANKS={}", start.plan.options.ranks));
+  environment.push_back(fmt::format("{}={}", kRankVariable, start.rank));
+  environment.push_back(fmt::format("{}={}", kRanksVariable, start.plan.options.ranks));
   const std::vector<char*> argv = pointers(exec.arguments);
   const std::vector<char*> envp = pointers(environment);
   ::fcntl(bootstrap, F_SETFD, 0);

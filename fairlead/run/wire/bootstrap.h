@@ -18,6 +18,11 @@ namespace fairlead::run {
 // FAIRLEAD_BOOTSTRAP=<fd>:<inode of that socket>:<rank>. The inode tells the launcher's socket
 // from whatever a child of a rank has open under the same number.
 inline constexpr const char kBootstrapVariable[] = "FAIRLEAD_BOOTSTRAP";
+// What scripts read: the number of this rank, and how many there are.
+inline constexpr const char kRankVariable[] = "FAIRLEAD_RANK";
+inline constexpr const char kRanksVariable[] = "FAIRLEAD_RANKS";
+// Which of several programs of the job this rank runs, from 0 on.
+inline constexpr const char kProgramVariable[] = "FAIRLEAD_PROGRAM";
 
 struct BootstrapPlace {
   int fd = -1;

@@ -1,6 +1,10 @@
 // Attributes of communicators, with the names of MPI-1 for the same calls.
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 
+#include "fairlead/base/numbers.h"
+#include "fairlead/run/wire/bootstrap.h"
 #include "fairlead/systems/mpi/calls.h"
 #include "fairlead/systems/mpi/comm_making.h"
 
@@ -16,6 +20,15 @@ Attribute* find_attribute(Comm& comm, int key) {
 int no_key(const Call& call, const Comm* comm, int key) {
   return call.fail(comm, MPI_ERR_KEYVAL,
                    fmt::format("keyval is {}, which no call made, or was freed", key));
+}
+
+// Which program of several this is; nullptr: the job has one.
+void* number_of_program() {
+  static std::optional<int> number = [] {
+    const char* const text = std::getenv(run::kProgramVariable);
+    return text == nullptr ? std::nullopt : whole_number<int>(text);
+  }();
+  return number ? &*number : nullptr;
 }
 
 // Returns the value of one of the standard's own keys; nullptr: it is none of these.
@@ -35,6 +48,8 @@ void* predefined(Process& process, int key) {
       return &world.universe_size;
     case MPI_LASTUSEDCODE:
       return &world.last_used_code;
+    case MPI_APPNUM:
+      return number_of_program();
     default:
       return nullptr;
   }
@@ -94,7 +109,7 @@ int get(const Call& call, MPI_Comm comm, int key, void* value, int* flag) {
   if (const int error = call.check_output(found, value, "attribute_val")) return error;
   if (const int error = call.check_output(found, flag, "flag")) return error;
   void* answer = predefined(call.process(), key);
-  // No number says of which program of several this is.
+  // A job of one program has no number of it.
   const bool known = answer != nullptr || key == MPI_APPNUM;
   if (!known && call.process().keyvals.find(key) == nullptr) return no_key(call, found, key);
   const Attribute* const own = known ? nullptr : find_attribute(*found, key);

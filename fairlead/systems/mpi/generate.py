@@ -52,13 +52,17 @@ def working(call, form):
 
 
 def unsupported(call, name, form):
-    """A body that says so; the first communicator or file decides who hears it."""
-    judge = next((p for p in call.parameters if p.kind in ("comm", "file")), None)
+    """A body that says so. The first communicator or error handler decides who hears it, the file
+    where the call is about files, even if it names none yet, or a communicator too."""
+    about_files = call.name.startswith("File_") or call.name == "Register_datarep"
+    kinds = ("file",) if about_files else ("comm", "errhandler")
+    judge = next((p for p in call.parameters if p.kind in kinds), None)
     types = ", ".join(p.written(form) if p is judge or p.type == "..." else
                       p.written(form).replace(f" {p.name}", " ", 1).rstrip()
                       for p in call.parameters)
     tool = "tool_" if call.name.startswith("T_") else ""
-    told = f"\"MPI_{name}\"" + (f", {judge.name}" if judge else "")
+    hearer = judge.name if judge else "MPI_FILE_NULL" if about_files else ""
+    told = f"\"MPI_{name}\"" + (f", {hearer}" if hearer else "")
     return types or "void", f"  return fairlead::mpi::{tool}unsupported({told});\n"
 
 

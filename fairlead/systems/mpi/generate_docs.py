@@ -17,9 +17,10 @@ do not come with the next steps.
 
 A call that is not there answers `MPI_ERR_UNSUPPORTED_OPERATION` through the error handler of its
 communicator, else of `MPI_COMM_SELF`, which ends the job with the call's name unless the program
-has set `MPI_ERRORS_RETURN`. Calls on files return the class, as the handler of files does at
-first; those of the tool interface (`MPI_T_`) return `MPI_T_ERR_NOT_SUPPORTED`, as they have no
-error handler.
+has set `MPI_ERRORS_RETURN`. Calls about files return the class, `MPI_File_open` too, as the handler
+of files does at first, and so does `MPI_Session_init` with `MPI_ERRORS_RETURN`; those of the tool
+interface (`MPI_T_`) return `MPI_T_ERR_NOT_SUPPORTED`, as they have no error handler. A program that
+asks whether it has these, and can do without, goes on.
 
 Fortran has the same calls, as `mpif.h`, `use mpi` and `use mpi_f08`
 ([user guide](user-guide.md#mpi-for-fortran)), without `MPI_T_` and the calls that turn handles into

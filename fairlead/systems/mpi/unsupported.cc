@@ -26,6 +26,10 @@ int unsupported(const char* name, MPI_Comm comm) {
 
 int unsupported(const char*, MPI_File) { return MPI_ERR_UNSUPPORTED_OPERATION; }
 
+int unsupported(const char* name, MPI_Errhandler handler) {
+  return handler == MPI_ERRORS_RETURN ? MPI_ERR_UNSUPPORTED_OPERATION : unsupported(name);
+}
+
 int tool_unsupported(const char*) { return MPI_T_ERR_NOT_SUPPORTED; }
 
 }  // namespace fairlead::mpi
