@@ -117,8 +117,10 @@ int main(int argc, char** argv) {
             self.assertEqual(done.returncode, 0, done.stderr)
             # Expect: one world of all, numbered in the order of the programs
             self.assertEqual(sorted(done.stdout.splitlines()),
-                             ["./program 0 of 4 sum 6 program 0 a", "./program 1 of 4 sum 6 program 0 a",
-                              "./program 2 of 4 sum 6 program 1 b", "./program 3 of 4 sum 6 program 2 c"])
+                             ["./program 0 of 4 sum 6 program 0 a",
+                              "./program 1 of 4 sum 6 program 0 a",
+                              "./program 2 of 4 sum 6 program 1 b",
+                              "./program 3 of 4 sum 6 program 2 c"])
 
     def test_one_program_has_no_number(self):
         done = self.job("-n", "1", "./program", "a")
