@@ -25,6 +25,11 @@ class ModelNic : public Nic {
   // What sleep() shows when the job hangs; a string that outlives the wait.
   virtual void set_wait(const char* what) = 0;
 
+  // --- As lci's VirtualSite has them: memory that ranks of a node share.
+  virtual bool shows() const { return false; }
+  virtual void catch_up() {}
+  virtual void show(Rank /*rank*/) {}
+
   // --- Interrupts, as lci's VirtualSite has them: where a machine has none, nothing of it is
   // called.
   virtual bool interrupts() const { return false; }

@@ -73,6 +73,9 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
   void serve(bool interrupted) override { nic_.serve(interrupted); }
   void served() override { nic_.served(); }
   void waits_for(const char* what) override { nic_.set_wait(what); }
+  bool shows() const override { return nic_.shows(); }
+  void catch_up() override { nic_.catch_up(); }
+  void show(Rank rank) override { nic_.show(rank); }
 
   std::unique_ptr<ModelNic> own_;
   ModelNic& nic_;
