@@ -64,9 +64,9 @@ Team* Core::team_of(shmem_team_t team, const char* call) {
   return team;
 }
 
-// Nobody here uses pSync, and early reuse by one PE while others are in the call before does no harm.
-// What the standard demands of it on entry is looked at all the same: elsewhere such a program
-// hangs, or is right by luck.
+// Nobody here uses pSync, and early reuse by one PE while others are in the call before does no
+// harm. What the standard demands of it on entry is looked at all the same: elsewhere such a
+// program hangs, or is right by luck.
 void Core::check_sync(const ActiveSet& set, const char* call) {
   for (int i = 0; set.sync != nullptr && i < SHMEM_SYNC_SIZE; ++i) {
     if (set.sync[i] == SHMEM_SYNC_VALUE) continue;
