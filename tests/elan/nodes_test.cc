@@ -138,6 +138,18 @@ TEST(ElanNodes, WhoeverCombinesItIsRight) {
   }
 }
 
+// Ranks that may allocate more than nodes share have memory of their own.
+TEST(ElanNodes, WithMuchMemoryARankSharesNone) {
+  run::WorldOptions options = on_nodes(6, 3);
+  options.rank_memory_mib = 4096;
+  const run::RunReport report = run_elan(options, [](lci::Port& port, ELAN_BASE* base) {
+    const bool good = PORT_TEST_CHECK(
+        port.allocate(1, std::size_t{3} << 30, lci::Place::host) != nullptr, port, 0);
+    return random_calls(port, base, 2, 10) && good;
+  });
+  EXPECT_EQ(report.exit_code, 0) << report.failure;
+}
+
 // Wires that break packets; a group of some processes of each node, in another order, beside.
 TEST(ElanNodes, WhatBreaksOnTheWayIsDoneOnce) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {

@@ -12,9 +12,9 @@
 
 namespace fairlead::fabric::model {
 
-// What of each rank's memory others of its node can load: what a Port may allocate (1 GiB), and its
-// tables.
-constexpr std::uint64_t kNodeRegionBytes = (std::uint64_t{1} << 30) + (std::uint64_t{64} << 20);
+// What of each rank's memory others of its node can load: what a Port may allocate, and its tables.
+constexpr std::uint64_t kRegionMemoryBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kNodeRegionBytes = kRegionMemoryBytes + (std::uint64_t{64} << 20);
 
 // The one of `rank` among those of all ranks, one after the other. Empty: ranks share no memory.
 inline std::span<std::byte> region_of(std::span<std::byte> regions, Rank rank) {

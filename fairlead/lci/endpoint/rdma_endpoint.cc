@@ -25,6 +25,7 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
                NetworkUse network)
       : own_(std::move(own)), nic_(nic), work_takes_time_(rank.work_takes_time) {
     nic_.set_ranks(rank.ranks);
+    nic_.allocates(rank.memory_bytes);
     DirectOptions options;
     options.site = this;
     options.memory_bytes = rank.memory_bytes;

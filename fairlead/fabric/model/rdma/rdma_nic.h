@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fairlead/base/even_nodes.h"
+#include "fairlead/fabric/model/node_regions.h"
 #include "fairlead/fabric/model/packet_nic.h"
 #include "fairlead/fabric/model/rdma/rdma_packet.h"
 #include "fairlead/fabric/model/rdma/rdma_terms.h"
@@ -36,7 +37,8 @@ class RdmaNic : public PacketNic<Host>, public ReducingNic {
     return host_.compute(time, watchdog_, completions);
   }
   void serve(bool interrupted) override { begin_serving(host_.now(), interrupted); }
-  bool shows() const override { return true; }
+  void allocates(std::uint64_t bytes) override { shares_ = bytes <= kRegionMemoryBytes; }
+  bool shows() const override { return shares_; }
   void catch_up() override { host_.sync(); }
   void show(Rank rank) override { host_.show(rank); }
   void served() override { end_serving(false); }
@@ -44,7 +46,9 @@ class RdmaNic : public PacketNic<Host>, public ReducingNic {
   // --- Nic.
   const NicCaps& caps(Peer) const override { return caps_; }
   bool has_one_path() const override { return true; }
-  std::span<std::byte> region(Peer peer) override { return host_.region(peer); }
+  std::span<std::byte> region(Peer peer) override {
+    return shares_ ? host_.region(peer) : std::span<std::byte>{};
+  }
   int reap(int budget, LaneMask lanes) override;
   void sleep(Ps timeout) override;
   Post copy_remote(const RemoteCopy& copy) override;
@@ -152,7 +156,8 @@ class RdmaNic : public PacketNic<Host>, public ReducingNic {
   Flows& flows(Peer peer) { return flows_.of(peer); }
 
   NicCaps caps_;
-  bool news_ = false;  // room was found since it slept last
+  bool shares_ = true;  // memory, with ranks of its node
+  bool news_ = false;   // room was found since it slept last
   Ps looked_at_ = kNever;
   Ps watchdog_ = kNever;  // kNever: nothing interrupts the rank
   bool serving_ = false;
