@@ -19,12 +19,14 @@ constexpr std::uint16_t kToldCounterNumber = 0xfffe;
 
 struct GroupOperation {
   enum class What : std::uint8_t {
-    write,  // `size` bytes to the segment at `offset` of every destination but the caller itself
+    write,  // `size` bytes to the segment at `offset` of every destination not on the caller's node
     query,  // compares an aligned 8-byte word of every destination, the caller included
   };
 
   What what = What::write;
-  Peer first = 0;  // destinations: so many, one after another; several: the caller among them
+  // Destinations: first, first + GroupHardware::apart(), and so on, so many. The caller's node is
+  // one of theirs where there are several.
+  Peer first = 0;
   std::uint32_t count = 1;
   std::uint32_t segment = 0;
   std::uint64_t offset = 0;
@@ -50,7 +52,10 @@ class GroupHardware {
  public:
   virtual ~GroupHardware() = default;
 
-  // Whether one operation reaches ranks first .. first + count - 1.
+  // One operation reaches one endpoint of each node, the first: those of neighbouring nodes are so
+  // many numbers apart. 1: every node has one.
+  virtual std::uint32_t apart() const { return 1; }
+  // Whether one operation reaches `count` such endpoints from `first` on.
   virtual bool reaches(Peer first, std::uint32_t count) const = 0;
 
   // Memory of this endpoint's that peers may name, with lci's Permission bits; allowed empty:

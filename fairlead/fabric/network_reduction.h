@@ -1,4 +1,4 @@
-// What some networks can do for reductions: operands of consecutive endpoints are combined on their
+// What some networks can do for reductions: operands of consecutive nodes are combined on their
 // way, by switches or by network interfaces, and the result comes back to all, whatever the hosts
 // do meanwhile.
 #pragma once
@@ -10,8 +10,9 @@
 
 namespace fairlead::fabric {
 
-// Endpoints first .. first + count - 1, the caller among them; each begins the reductions of the
-// same endpoints in the same order, with the same `op`, `type` and `elements`.
+// Endpoints first, first + NetworkReductions::apart(), and so on, `count` of them, the caller among
+// them; each begins the reductions of the same endpoints in the same order, with the same `op`,
+// `type` and `elements`.
 struct NetworkReduction {
   Peer first = 0;
   std::uint32_t count = 1;
@@ -30,6 +31,9 @@ class NetworkReductions {
  public:
   virtual ~NetworkReductions() = default;
 
+  // One endpoint of each node can take part, the first: those of neighbouring nodes are so many
+  // numbers apart. 1: every node has one.
+  virtual std::uint32_t apart() const { return 1; }
   // Whether one reduction reaches those endpoints, two at least.
   virtual bool reaches(Peer first, std::uint32_t count) const = 0;
   virtual bool combines(ReduceOp op, ReduceType type) const = 0;

@@ -58,6 +58,7 @@ constexpr std::array kOps = {
     static_cast<std::uint32_t>(RdmaOp::return_buffers),
     static_cast<std::uint32_t>(RdmaOp::add_key),
     static_cast<std::uint32_t>(RdmaOp::remove_key),
+    static_cast<std::uint32_t>(RdmaOp::show),
     static_cast<std::uint32_t>(RdmaOp::move),
     static_cast<std::uint32_t>(RdmaOp::name_memory),
     static_cast<std::uint32_t>(RdmaOp::permit),

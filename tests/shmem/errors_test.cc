@@ -104,6 +104,15 @@ TEST_P(ShmemErrors, name_pe_call_and_address) {
                             if (shmem_my_pe() == 0) shmem_barrier(0, 0, 3, sync);
                           }),
                {"rank 0", "shmem_barrier", "PE_size 3", "2 PEs"});
+  // Expect: a pSync that has been used is as it was; one that was not set, or is the program's own
+  // word, is named
+  expect_words(failure_of(world,
+                          [](long* sync) {
+                            for (int i = 0; i < 3; ++i) shmem_barrier(0, 0, 2, sync);
+                            if (shmem_my_pe() == 1) sync[SHMEM_SYNC_SIZE - 1] = 77;
+                            shmem_long_max_to_all(sync, sync + 1, 0, 0, 0, 2, nullptr, sync);
+                          }),
+               {"rank 1", "shmem_long_max_to_all", "pSync at 0x", "has 77 at [3]"});
 }
 
 // Where time is virtual, a job that waits for itself is known to.

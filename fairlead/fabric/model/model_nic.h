@@ -25,6 +25,14 @@ class ModelNic : public Nic {
   // What sleep() shows when the job hangs; a string that outlives the wait.
   virtual void set_wait(const char* what) = 0;
 
+  // Ports of this job may allocate so many bytes; before the first is made. Where that is more than
+  // regions have, ranks share no memory.
+  virtual void allocates(std::uint64_t /*bytes*/) {}
+  // --- As lci's VirtualSite has them: memory that ranks of a node share.
+  virtual bool shows() const { return false; }
+  virtual void catch_up() {}
+  virtual void show(Rank /*rank*/) {}
+
   // --- Interrupts, as lci's VirtualSite has them: where a machine has none, nothing of it is
   // called.
   virtual bool interrupts() const { return false; }

@@ -262,6 +262,16 @@ class WakingPort final : public Port, public NodeMemoryPort, private NodeMemory 
   bool holds(const void* at, std::size_t size) override {
     return in_turn([&] { return node_memory_of(inner_)->holds(at, size); });
   }
+  bool tells() override {
+    return in_turn([&] { return node_memory_of(inner_)->tells(); });
+  }
+  void store(std::atomic<std::uint64_t>& word, std::uint64_t value,
+             std::span<const Rank> readers) override {
+    in_turn([&] { node_memory_of(inner_)->store(word, value, readers); });
+  }
+  bool reaches_leaders() override {
+    return in_turn([&] { return node_memory_of(inner_)->reaches_leaders(); });
+  }
   Counts counts() override {
     return in_turn([&] { return node_memory_of(inner_)->counts(); });
   }

@@ -25,6 +25,14 @@ class VirtualSite {
   // What the rank waits for from here on, shown when the job hangs; a string that outlives it.
   virtual void waits_for(const char* what) = 0;
 
+  // --- Memory that ranks of a node share (node_memory.h). Whether ranks can wait for what others
+  // store there.
+  virtual bool shows() const { return false; }
+  // Before a store: the rest of the machine catches up with this rank.
+  virtual void catch_up() {}
+  // After it: that rank looks if it waits.
+  virtual void show(Rank /*rank*/) {}
+
   // --- Where what comes may interrupt the rank (Port::wake).
   virtual bool interrupts() const { return false; }
   // The platform's, which Port::wake() asks for by zero.

@@ -256,6 +256,10 @@ class DirectPort final : public Port,
   void* make_shared(SegId segment, std::size_t size) override;
   void* share(SegId mine, Rank owner, SegId theirs, std::size_t size) override;
   bool holds(const void* at, std::size_t size) override;
+  bool tells() override { return options_.site == nullptr || options_.site->shows(); }
+  void store(std::atomic<std::uint64_t>& word, std::uint64_t value,
+             std::span<const Rank> readers) override;
+  bool reaches_leaders() override { return network_.reaches_leaders(); }
   Counts counts() override { return shared_; }
 
   bool work_waits() const {

@@ -266,6 +266,14 @@ void* DirectPort::make_shared(SegId segment, std::size_t size) {
   return memory;
 }
 
+void DirectPort::store(std::atomic<std::uint64_t>& word, std::uint64_t value,
+                       std::span<const Rank> readers) {
+  if (options_.site == nullptr) return word.store(value, std::memory_order_release);
+  options_.site->catch_up();
+  word.store(value, std::memory_order_release);
+  for (const Rank reader : readers) options_.site->show(reader);
+}
+
 bool DirectPort::holds(const void* at, std::size_t size) {
   if (!memory_.shares(self_)) return false;
   const std::span<std::byte> region = memory_.own().region();

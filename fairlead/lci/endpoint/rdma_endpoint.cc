@@ -25,6 +25,7 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
                NetworkUse network)
       : own_(std::move(own)), nic_(nic), work_takes_time_(rank.work_takes_time) {
     nic_.set_ranks(rank.ranks);
+    nic_.allocates(rank.memory_bytes);
     DirectOptions options;
     options.site = this;
     options.memory_bytes = rank.memory_bytes;
@@ -73,6 +74,9 @@ class RdmaEndpoint final : public Endpoint, private VirtualSite {
   void serve(bool interrupted) override { nic_.serve(interrupted); }
   void served() override { nic_.served(); }
   void waits_for(const char* what) override { nic_.set_wait(what); }
+  bool shows() const override { return nic_.shows(); }
+  void catch_up() override { nic_.catch_up(); }
+  void show(Rank rank) override { nic_.show(rank); }
 
   std::unique_ptr<ModelNic> own_;
   ModelNic& nic_;

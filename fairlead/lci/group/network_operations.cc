@@ -25,7 +25,8 @@ NetworkOperations::NetworkOperations(Port& port, fabric::Nic& nic, const GroupTa
 
 std::uint64_t NetworkOperations::flags() const {
   if (hardware_ == nullptr) return 0;
-  return for_groups_ && hardware_->reaches(0, port_.size()) && port_.size() > 1
+  return for_groups_ && hardware_->apart() == 1 && hardware_->reaches(0, port_.size()) &&
+                 port_.size() > 1
              ? kHwTrigger | kHwQuery | kContiguousGroups
              : kHwTrigger;
 }
@@ -36,14 +37,18 @@ std::optional<NetworkOperations::Range> NetworkOperations::range_of(Dest dest) c
                                                              : std::nullopt;
   }
   if (!for_groups_ || !groups_.knows(dest.id)) return std::nullopt;
+  const std::uint32_t apart = hardware_->apart();
   Rank first = port_.size();
   Rank last = 0;
+  bool regular = true;
   groups_.for_each_member(dest.id, [&](Rank rank) {
     first = std::min(first, rank);
     last = std::max(last, rank);
+    regular = regular && rank % apart == 0;
   });
   const std::uint32_t count = groups_.size(dest.id);
-  if (count < 2 || last - first + 1 != count || !hardware_->reaches(first, count)) {
+  if (count < 2 || !regular || (last - first) / apart + 1 != count ||
+      !hardware_->reaches(first, count)) {
     return std::nullopt;
   }
   return Range{first, count};

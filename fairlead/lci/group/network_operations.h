@@ -35,6 +35,11 @@ class NetworkOperations {
 
   // CapFlag bits.
   std::uint64_t flags() const;
+  // Puts to and queries of groups of the first ranks of neighbouring nodes are the fabric's.
+  bool reaches_leaders() const {
+    return hardware_ != nullptr && for_groups_ && hardware_->reaches(0, 1) &&
+           hardware_->reaches(0, (port_.size() + hardware_->apart() - 1) / hardware_->apart());
+  }
   // nullptr: hosts match messages.
   fabric::MessageMatching* matching() const {
     return hardware_ == nullptr ? nullptr : hardware_->matching();
@@ -96,7 +101,8 @@ class NetworkOperations {
     std::uint64_t before;  // waits for operations of lower numbers
   };
 
-  // Consecutive ranks, of which this one is a part unless it is one rank.
+  // Ranks that the fabric reaches at once, by their distance there, of which this one is a part
+  // unless it is one rank.
   struct Range {
     Rank first;
     std::uint32_t count;
@@ -108,7 +114,9 @@ class NetworkOperations {
   std::optional<Post> put_to(Range range, SegId segment, const PutPiece& piece, Counter* done,
                              CtrId remote, CtrId after, Counter* counter, std::uint64_t at);
   bool concerns(const Op& op, Rank rank) const {
-    return op.used && op.put && rank >= op.first && rank - op.first < op.count;
+    if (!op.used || !op.put || rank < op.first) return false;
+    const std::uint32_t apart = hardware_->apart();
+    return (rank - op.first) % apart == 0 && (rank - op.first) / apart < op.count;
   }
   bool waits(const Fence& fence) const;
 

@@ -23,7 +23,7 @@ std::unique_ptr<Collectives> Collectives::make(run::Context& context, const Name
       (port.caps(port.self()).flags & kOne) != 0 || lci::reductions_of(port) != nullptr;
   if (port.size() == 1 || !any) return nullptr;
   void* const control =
-      port.allocate(names.control, Meeting::control_bytes(port), lci::Place::host);
+      port.allocate(names.control, Meeting::control_bytes(context), lci::Place::host);
   if (control == nullptr) fail(context, "its start", "no memory for what processes ask each other");
   return std::unique_ptr<Collectives>(
       new Collectives(context, names, waiting, static_cast<std::uint64_t*>(control)));
@@ -35,7 +35,8 @@ Collectives::Collectives(run::Context& context, const Names& names, const Waitin
       names_(names),
       meeting_(std::make_unique<Meeting>(
           context,
-          Meeting::Names{names.messages, names.signals, names.counters, names.control, control},
+          Meeting::Names{names.messages, names.signals, names.counters, names.control,
+                         names.neighbours, names.leaders, control},
           nullptr, waiting)) {}
 
 Collectives::~Collectives() {
@@ -45,7 +46,9 @@ Collectives::~Collectives() {
 }
 
 Members::Members(Collectives& all, std::uint64_t name, std::vector<Rank> members)
-    : group_(std::make_unique<Group>(*all.meeting_, name, std::move(members))) {}
+    : group_(std::make_unique<Group>(*all.meeting_, name, std::move(members))) {
+  if (group_->is_all()) all.meeting_->find_node(*group_, "its first collective");
+}
 
 Members::~Members() = default;
 

@@ -33,6 +33,8 @@ class Collectives {
     lci::Chan signals = 0;
     lci::CtrId counters = 0;
     lci::SegId control = 0;
+    lci::SegId neighbours = 0;
+    std::uint16_t leaders = 0;  // a group
   };
 
   // nullptr: neither the network nor its interfaces do anything for several processes.
@@ -57,7 +59,7 @@ class Collectives {
 class Members {
  public:
   // `name`, not 0: by which those with the same members are told apart. members: by their places
-  // here, distinct; empty: every process. `all` outlives it.
+  // here, distinct; empty: every process. `all` outlives it. Collective.
   Members(Collectives& all, std::uint64_t name, std::vector<Rank> members);
   ~Members();
   Members(const Members&) = delete;

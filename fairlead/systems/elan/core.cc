@@ -50,7 +50,8 @@ Core::Core(run::Context& context, std::unique_ptr<Memory> memory)
       memory_(std::move(memory)),
       meeting_(context,
                {kMeetings, kSignalChan, run::names_of(run::System::elan).counters.first,
-                memory_->control_segment(), memory_->control()},
+                memory_->control_segment(), memory_->neighbours_segment(),
+                run::names_of(run::System::elan).groups.first, memory_->control()},
                memory_.get(), {.told = &told_}),
       tports_(
           context, {kTports, kAnswers}, "a message of a Tport",
@@ -137,6 +138,7 @@ void Core::join(bool threads) {
   }
   all_.group.gsync(call);
   meeting_.find_board();
+  meeting_.find_node(all_.group, call);
 }
 
 void Core::leave() {

@@ -201,7 +201,8 @@ unsigned elan_groupSelf(const ELAN_GROUP* group);
 void elan_gsync(ELAN_GROUP* group);
 /* By the network conditional, where network or NI engines have one and the group is all processes:
  * the first member asks whether all have come, backs off from 2 to 64 us (engines: 1 ms) while they
- * have not, and sets a word everywhere. Elsewhere: elan_gsync. */
+ * have not, and sets a word everywhere. Elsewhere: elan_gsync. Where nodes have several processes,
+ * those of a node meet in its memory, and the first of each node do this for all. */
 void elan_hgsync(ELAN_GROUP* group);
 /* As elan_hgsync, but those who wait are woken by a counter. */
 void elan_hgsyncEvent(ELAN_GROUP* group);
@@ -210,7 +211,9 @@ void elan_hgsyncEvent(ELAN_GROUP* group);
 #define ELAN_BCAST_GLOBAL 1u /* `data` is the same symmetric memory */
 /* root: a member's place. Who receives has called it before anything moves (paper, section 4.2). */
 void elan_bcast(ELAN_GROUP* group, void* data, size_t n, unsigned root, unsigned flags);
-/* By the network's multicast, where it has one for the group; else elan_bcast. */
+/* By the network's multicast, where it has one for the group; else elan_bcast. Where nodes have
+ * several processes the multicast reaches the first of each, and a FIFO in the node's memory the
+ * others: always through buffers of the system's then. */
 void elan_hbcast(ELAN_GROUP* group, void* data, size_t n, unsigned root, unsigned flags);
 
 /* Combines `count` elements: inout[i] = in[i] op inout[i]. */

@@ -50,7 +50,7 @@ ELAN_BASE* start(unsigned flags, std::size_t bytes, const char* variable) {
     return &core->base();
   }
   Result<std::unique_ptr<Memory>> memory =
-      Memory::make(context, Meeting::control_bytes(context.port()), bytes, variable);
+      Memory::make(context, Meeting::control_bytes(context), bytes, variable);
   if (!memory.ok()) {
     context.abort_job(1, fmt::format("Elan: elan_baseInit: {}", memory.error().text));
   }

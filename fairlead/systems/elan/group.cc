@@ -60,11 +60,25 @@ void Meeting::find_board() {
 }
 
 Meeting::~Meeting() {
+  if (node) leave_node();
   port.expose_counter(up(), nullptr);
   for (std::uint32_t i = 0; i < kSignals; ++i) {
     port.expose_counter(counter_of(static_cast<Signal>(i)), nullptr);
   }
   port.bind(names.signals, {}, {});
+}
+
+Group::Group(Meeting& meeting, Leaders, std::vector<Rank> members)
+    : meeting_(meeting),
+      port_(meeting.port),
+      name_(name_among(0, members)),
+      members_(std::move(members)),
+      size_(static_cast<std::uint32_t>(members_.size())),
+      self_(static_cast<std::uint32_t>(std::find(members_.begin(), members_.end(), port_.self()) -
+                                       members_.begin())),
+      all_(true),
+      of_leaders_(true) {
+  reduced_below_ = reduced_below();
 }
 
 Group::Group(Meeting& meeting, std::uint64_t name, std::vector<Rank> members)
@@ -87,10 +101,13 @@ Group::Group(Meeting& meeting, std::uint64_t name, std::vector<Rank> members)
 }
 
 bool Group::reduced_below() const {
-  return meeting_.reductions != nullptr && size() > 1 &&
-         std::is_sorted(members_.begin(), members_.end()) &&
-         member(size() - 1) - member(0) + 1 == size() &&
-         meeting_.reductions->reaches(member(0), size());
+  if (meeting_.reductions == nullptr || size() < 2) return false;
+  const std::uint32_t apart = meeting_.reductions->apart();
+  return std::is_sorted(members_.begin(), members_.end()) &&
+         (member(size() - 1) - member(0)) / apart + 1 == size() &&
+         std::all_of(members_.begin(), members_.end(),
+                     [&](Rank rank) { return (rank - member(0)) % apart == 0; }) &&
+         (apart == 1 || !members_.empty()) && meeting_.reductions->reaches(member(0), size());
 }
 
 bool Group::fits(const lci::Port& port, const std::vector<Rank>& members) {
@@ -131,6 +148,7 @@ void Group::gather(std::uint32_t root, const char* call) {
 
 // From the root to everybody: by the network, by multicast below the Port, or along the tree.
 void Group::scatter(void* data, std::size_t n, std::uint32_t root, const char* call) {
+  if (by_nodes()) return scatter_by_nodes(data, n, root, call);
   if (broadcasts_below()) return scatter_by_network(data, n, root, call);
   const Key key = key_of(Step::down);
   const bool below = all_;
@@ -141,7 +159,7 @@ void Group::scatter(void* data, std::size_t n, std::uint32_t root, const char* c
     if (relative(root) != 0) {
       meeting_.inbox.receive(below ? member(root) : parent(root), key, bytes + at, part, call);
     } else if (below) {
-      meeting_.inbox.send(kEverybody, key, bytes + at, part);
+      meeting_.inbox.send(everybody(), key, bytes + at, part);
     }
     if (!below) {
       for_each_child(root,
@@ -157,15 +175,15 @@ void Group::scatter(void* data, std::size_t n, std::uint32_t root, const char* c
 void Group::signal_all(Signal signal, std::uint32_t flags, const char* call) {
   if (one_packet_reaches_all() && (flags & lci::kAfter) == 0) {
     const Post answer = insist(port_, [&] {
-      return port_.put(kEverybody, meeting_.names.control, {}, nullptr, meeting_.counter_of(signal),
-                       flags);
+      return port_.put(everybody(), meeting_.names.control, {}, nullptr,
+                       meeting_.counter_of(signal), flags);
     });
     if (!accepted(answer)) fail(meeting_.context, call, "a process was lost");
     return;
   }
   const lci::Words words = {signal, 0, 0, 0};
   const Post answer = insist(port_, [&] {
-    return port_.send_small(kEverybody, meeting_.names.signals, lci::Lane::request, words, {},
+    return port_.send_small(everybody(), meeting_.names.signals, lci::Lane::request, words, {},
                             flags);
   });
   if (!accepted(answer)) fail(meeting_.context, call, "a process was lost");
@@ -223,6 +241,7 @@ void Group::gsync(const char* call) {
     meeting_.board->come(MeetingBoard::Kind::barrier, nullptr, 0, call);
     return meeting_.board->await_all(call);
   }
+  if (by_nodes()) return (void)meet_by_nodes(Barrier::gsync, 0, call);
   if (meets_by_reduction()) return gsync_by_reduction(call);
   if (all_) return one_packet_reaches_all() ? gsync_by_network(call) : gsync_by_chains(call);
   ++meetings_;
@@ -239,8 +258,11 @@ bool Group::meets_by_reduction() const {
 // Queries alone, an NI engine's, are hgsync's: others meet by messages there.
 bool Group::meets_below() const {
   constexpr std::uint64_t kOne = lci::kHwTrigger | lci::kContiguousGroups;
+  if (by_nodes() && (meeting_.reaches_leaders || meeting_.reduces_leaders)) return true;
   return meets_by_reduction() || (all_ && (port_.caps(port_.self()).flags & kOne) != 0);
 }
+
+bool Group::broadcasts_by_reduction() const { return meets_by_reduction() && reduces_below(kOr); }
 
 void Group::gsync_by_reduction(const char* call) {
   std::uint64_t word = 1;
@@ -250,15 +272,20 @@ void Group::gsync_by_reduction(const char* call) {
 }
 
 bool Group::network_query() const {
+  if (of_leaders_) return one_packet_reaches_all();
   return all_ && (port_.caps(port_.self()).flags & lci::kHwQuery) != 0;
 }
 
 void Group::hgsync(bool event, const char* call) {
+  if (by_nodes()) {
+    return (void)meet_by_nodes(event ? Barrier::hgsync_event : Barrier::hgsync, 0, call);
+  }
   if (!network_query() || meeting_.board) return gsync(call);
   if (size() > 1) (void)hgsync_of_all(0, event, call);
 }
 
 std::uint8_t Group::meet(std::uint8_t kind, const char* call) {
+  if (by_nodes()) return meet_by_nodes(Barrier::meet, kind, call);
   if (size() > 1 && network_query()) return hgsync_of_all(kind, false, call);
   gsync(call);
   return kind;
@@ -267,26 +294,41 @@ std::uint8_t Group::meet(std::uint8_t kind, const char* call) {
 // --- Broadcasts. Who receives has come before anything moves.
 
 // From the root into the same place of everybody's memory; then the signal counts.
-void Group::put_to_all(lci::SegId segment, const lci::PutPiece& piece, const char* call) {
-  Counter done;
+void Group::begin_put_to_all(lci::SegId segment, const lci::PutPiece& piece, Counter& done,
+                             const char* call) {
   // The last packet of the network's own broadcast tells that it is there.
   const bool tells = one_packet_reaches_all();
   const Post answer = insist(port_, [&] {
-    return port_.put(kEverybody, segment, {&piece, piece.size > 0 ? 1u : 0u}, &done,
+    return port_.put(everybody(), segment, {&piece, piece.size > 0 ? 1u : 0u}, &done,
                      tells ? meeting_.counter_of(kBroadcast) : lci::kNoCounter, lci::kNoFlags);
   });
   if (!accepted(answer)) fail(meeting_.context, call, "a process was lost");
   if (!tells) signal_all(kBroadcast, lci::kAfter, call);
+}
+
+void Group::end_put_to_all(const Counter& done, const char* call) {
   await(done, 1, "its broadcast to be sent", call);
   // Signals do not go to who sends them: the root counts its own.
   meeting_.signalled[kBroadcast].ok.fetch_add(1, std::memory_order_acq_rel);
 }
 
-void Group::broadcast_global(void* data, std::size_t n, std::uint32_t root, const char* call) {
+void Group::put_to_all(lci::SegId segment, const lci::PutPiece& piece, const char* call) {
+  Counter done;
+  begin_put_to_all(segment, piece, done, call);
+  end_put_to_all(done, call);
+}
+
+// Where it is in the memory of any process.
+Where Group::symmetric(const void* data, std::size_t n, const char* call) const {
   const auto where = meeting_.memory->locate(data, n);
   if (!where) fail(meeting_.context, call, meeting_.memory->describe(data, n));
+  return *where;
+}
+
+void Group::broadcast_global(void* data, std::size_t n, std::uint32_t root, const char* call) {
+  const Where where = symmetric(data, n, call);
   const std::uint64_t number = ++meeting_.broadcasts;
-  if (self_ == root) return put_to_all(where->segment, {where->offset, data, n}, call);
+  if (self_ == root) return put_to_all(where.segment, {where.offset, data, n}, call);
   await(meeting_.signalled[kBroadcast], number, "a broadcast", call);
 }
 
@@ -353,8 +395,17 @@ void Group::broadcast(void* data, std::size_t n, std::uint32_t root, bool global
     std::copy_n(board.of(root), n, static_cast<std::byte*>(data));
     return;
   }
-  if (meets_by_reduction() && reduces_below(kOr)) {
+  if (broadcasts_by_reduction()) {
     return broadcast_by_reduction(static_cast<std::byte*>(data), n, root, call);
+  }
+  if (by_nodes()) {
+    if (global && n > 0) (void)symmetric(data, n, call);
+    if (hardware && meeting_.reaches_leaders) {
+      hgsync(false, call);
+    } else {
+      come_up_by_nodes(root, call);
+    }
+    return spread(data, n, root, call);
   }
   if ((hardware && network_query()) || (all_ && meeting_.board)) {
     hgsync(false, call);

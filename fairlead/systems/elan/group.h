@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "fairlead/systems/elan/known_reductions.h"
 #include "fairlead/systems/elan/meeting_board.h"
 #include "fairlead/systems/elan/memory.h"
+#include "fairlead/systems/elan/node_board.h"
 
 namespace fairlead::elan {
 
@@ -26,24 +28,25 @@ inline constexpr lci::Dest kEverybody{0, true};
 enum Signal : std::uint32_t { kDown, kWake, kBroadcast, kLate, kSignals };
 
 // What groups share at one process: counters that peers bump, words that queries look at.
+class Group;
 struct Meeting {
   // What it is called at the Port; the same on every process.
   struct Names {
     lci::Chan messages;
     lci::Chan signals;
-    lci::CtrId counters;  // 1 + kSignals from here on
-    lci::SegId control;   // control_bytes() of this process's, exposed
+    lci::CtrId counters;    // 1 + kSignals from here on
+    lci::SegId control;     // control_bytes() of this process's, exposed
+    lci::SegId neighbours;  // of processes that do not lead their node: its leader's control
+    std::uint16_t leaders;  // the group of those
     std::uint64_t* words;
   };
   // Words that queries look at, and, where the network brings one packet to all, a buffer of two
-  // halves for what is broadcast; where memory can be mapped, process 0 has the board there.
+  // halves for what is broadcast; where memory can be mapped, process 0 has the board there. Where
+  // nodes have several processes, their leaders have the buffer, and behind it the node's board.
   static constexpr std::size_t kWordBytes = 64;
   static constexpr std::size_t kHalf = 64 * 1024;
-  static std::size_t control_bytes(const lci::Port& port) {
-    const bool has_board = port.self() == 0 && MeetingBoard::possible(port);
-    return kWordBytes + (reaches_all(port) ? 2 * kHalf : 0) +
-           (has_board ? MeetingBoard::kMemoryBytes : 0);
-  }
+  static_assert(kHalf == NodeBoard::kPartBytes);
+  static std::size_t control_bytes(run::Context& context);
   // Puts to all are the network's, and may bump a counter everywhere.
   static bool reaches_all(const lci::Port& port) {
     return (port.caps(port.self()).flags & lci::kContiguousGroups) != 0;
@@ -55,6 +58,9 @@ struct Meeting {
   Meeting& operator=(const Meeting&) = delete;
   // Once all processes have come.
   void find_board();
+  void leave_node();
+  // Collective, and once all processes have made theirs. `all`: of every process.
+  void find_node(Group& all, const char* call);
 
   run::Context& context;
   lci::CtrId up() const { return names.counters; }
@@ -78,6 +84,13 @@ struct Meeting {
   std::uint64_t broadcasts = 0;  // puts to all
   // Where all processes meet whose memory can be mapped; made once they have met by other means.
   std::optional<MeetingBoard> board;
+  // Where nodes have several processes that share memory: this node's, and the leaders, of whom
+  // this process is one or who are not known here. Set by find_node().
+  std::optional<NodeBoard> node;
+  std::unique_ptr<Group> leaders;
+  bool reaches_leaders = false;  // one packet of the network does
+  bool reduces_leaders = false;  // the network combines what they bring
+  std::uint64_t parts = 0;       // that went through nodes' FIFOs
   // Threads may be in calls of several groups at a time. The counters and the board above serve one
   // group only then, that of all processes; other groups go by messages, whoever is in them.
   bool threads = false;
@@ -92,6 +105,9 @@ class Group {
 
   // members: by their places; empty: every process of the job, of whom no list is kept.
   Group(Meeting& meeting, std::uint64_t name, std::vector<Rank> members);
+  // The leaders of all nodes, whom the Port knows by the meeting's name for them.
+  struct Leaders {};
+  Group(Meeting& meeting, Leaders, std::vector<Rank> members);
   // Whether the members are distinct processes of the job and this one is among them.
   static bool fits(const lci::Port& port, const std::vector<Rank>& members);
 
@@ -100,10 +116,14 @@ class Group {
   bool is_all() const { return all_; }
   Rank member(std::uint32_t place) const { return members_.empty() ? place : members_[place]; }
 
-  bool one_packet_reaches_all() const { return Meeting::reaches_all(port_); }
-  // What the network or its interfaces do for these members.
+  bool one_packet_reaches_all() const {
+    return of_leaders_ ? meeting_.reaches_leaders : Meeting::reaches_all(port_);
+  }
+  // What the network or its interfaces do for these members, or for their nodes' leaders.
   bool meets_below() const;
-  bool broadcasts_below() const { return all_ && one_packet_reaches_all(); }
+  bool broadcasts_below() const {
+    return all_ && (one_packet_reaches_all() || (by_nodes() && meeting_.reaches_leaders));
+  }
   bool reduces_below(const KnownReduction& reduction) const;
   void gsync(const char* call);
   void hgsync(bool event, const char* call);
@@ -125,6 +145,18 @@ class Group {
  private:
   enum class Step : std::uint32_t { up, down, data };
 
+  // Everybody, in two levels: in each node, and from leader to leader (group_nodes.cc).
+  bool by_nodes() const { return all_ && !of_leaders_ && meeting_.node.has_value(); }
+  lci::Dest everybody() const {
+    return of_leaders_ ? lci::Dest{meeting_.names.leaders, true} : kEverybody;
+  }
+  enum class Barrier : std::uint8_t { gsync, hgsync, hgsync_event, meet };
+  std::uint8_t meet_by_nodes(Barrier among_leaders, std::uint8_t kind, const char* call);
+  void come_up_by_nodes(std::uint32_t root, const char* call);
+  void scatter_by_nodes(void* data, std::size_t n, std::uint32_t root, const char* call);
+  template <class Meanwhile>
+  void move_part(std::uint64_t number, const std::byte* from, std::size_t n, std::uint32_t root,
+                 const char* call, Meanwhile&& meanwhile);
   Key key_of(Step step) const;
   bool network_query() const;
   std::uint8_t hgsync_of_all(std::uint8_t kind, bool event, const char* call);
@@ -143,7 +175,11 @@ class Group {
   void gather(std::uint32_t root, const char* call);
   void scatter(void* data, std::size_t n, std::uint32_t root, const char* call);
   void scatter_by_network(void* data, std::size_t n, std::uint32_t root, const char* call);
+  void begin_put_to_all(lci::SegId segment, const lci::PutPiece& piece, Counter& done,
+                        const char* call);
+  void end_put_to_all(const Counter& done, const char* call);
   void put_to_all(lci::SegId segment, const lci::PutPiece& piece, const char* call);
+  Where symmetric(const void* data, std::size_t n, const char* call) const;
   void come_up(std::uint32_t root, const char* call);
   void gsync_by_network(const char* call);
   void gsync_by_chains(const char* call);
@@ -163,6 +199,7 @@ class Group {
   void reduce_by_network(const lci::NetworkReduction& what, const std::byte* in, std::byte* out,
                          std::size_t count, const char* call);
   bool meets_by_reduction() const;
+  bool broadcasts_by_reduction() const;
   void gsync_by_reduction(const char* call);
   Post wait(const lci::Until& until, const char* call) const {
     return wait_by(meeting_.waiting, port_, until, call);
@@ -181,7 +218,8 @@ class Group {
   std::vector<Rank> members_;  // empty: everybody
   std::uint32_t size_ = 0;
   std::uint32_t self_ = 0;
-  bool all_ = false;
+  bool all_ = false;  // every process, or the leaders of all nodes
+  bool of_leaders_ = false;
   bool reduced_below_ = false;  // the network reaches all members with one reduction
   std::uint32_t meetings_ = 0;
   std::uint32_t ahead_ = 0;

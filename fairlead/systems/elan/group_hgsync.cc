@@ -39,7 +39,7 @@ void Group::ask_to_be_told(const char* call) {
   Counter done;
   const lci::PutPiece piece{kToldOf * 8, &meeting_.hgsyncs, 8};
   const Post answer = insist(port_, [&] {
-    return port_.put(kEverybody, meeting_.names.control, {&piece, 1}, &done, lci::kNoCounter,
+    return port_.put(everybody(), meeting_.names.control, {&piece, 1}, &done, lci::kNoCounter,
                      lci::kNoFlags);
   });
   if (accepted(answer)) await(done, 1, waits_in_.c_str(), call);
@@ -54,6 +54,7 @@ void Group::ask_to_be_told(const char* call) {
 // `came`, whose kind may be another than theirs.
 void Group::ask_until_all_came(std::uint64_t came, bool event, const char* call) {
   lci::Query query;
+  query.group = static_cast<std::uint16_t>(everybody().id);
   query.segment = meeting_.names.control;
   query.offset = kCame * 8;
   query.cmp = lci::Cmp::ge;
@@ -106,7 +107,7 @@ std::uint8_t Group::hgsync_of_all(std::uint8_t kind, bool event, const char* cal
   }
   if (std::atomic_ref(words[kToldOf]).load(std::memory_order_acquire) == meeting_.hgsyncs) {
     const Post told = insist(port_, [&] {
-      return port_.put({0}, meeting_.names.control, {}, nullptr, meeting_.counter_of(kLate),
+      return port_.put({member(0)}, meeting_.names.control, {}, nullptr, meeting_.counter_of(kLate),
                        lci::kNoFlags);
     });
     if (!accepted(told)) fail(meeting_.context, call, "a process was lost");

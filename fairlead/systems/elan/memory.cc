@@ -18,7 +18,8 @@ constexpr std::uint32_t kControl = 0;
 constexpr std::uint32_t kHeap = 1;
 constexpr std::uint32_t kAround = 2;  // what the heap is a part of
 constexpr std::uint32_t kNiHeap = 3;
-constexpr std::uint32_t kStatics = 4;  // and those after it: a part each
+constexpr std::uint32_t kNeighbours = 4;
+constexpr std::uint32_t kStatics = 5;  // and those after it: a part each
 constexpr std::uint32_t kAll = lci::kRead | lci::kWrite | lci::kAtomic;
 
 bool is_within(const void* address, std::size_t n, const std::byte* base, std::size_t bytes) {
@@ -30,6 +31,7 @@ bool is_within(const void* address, std::size_t n, const std::byte* base, std::s
 }  // namespace
 
 lci::SegId Memory::control_segment() const { return kSegments[kControl]; }
+lci::SegId Memory::neighbours_segment() const { return kSegments[kNeighbours]; }
 lci::SegId Memory::heap_segment() const { return kSegments[kHeap]; }
 
 Memory::Memory(run::Context& context, std::size_t control_bytes, std::size_t bytes,

@@ -47,6 +47,8 @@ class Memory {
   // What processes ask of each other.
   std::uint64_t* control() { return control_; }
   lci::SegId control_segment() const;
+  // Where a process has the control segment of its node's leader, too.
+  lci::SegId neighbours_segment() const;
   std::byte* base() const { return base_; }
   lci::SegId heap_segment() const;
   RangeAllocator& heap() { return heap_; }

@@ -175,6 +175,7 @@ class Core {
   // nullptr: SHMEM_TEAM_INVALID. Ends the job for a team that was destroyed.
   Team* team_of(shmem_team_t team, const char* call);
   Team& world() { return world_; }
+  // Ends the job where the set is none of this job's, or its pSync not as it has to be.
   Team& set_of(const ActiveSet& set, const char* call);
   // nullptr: this PE is none of them.
   Team* make_team(std::uint64_t name, std::vector<int> pes);
@@ -189,6 +190,7 @@ class Core {
   int thread_level = SHMEM_THREAD_SINGLE;
 
  private:
+  void check_sync(const ActiveSet& set, const char* call);
   struct Part {
     std::byte* first;
     std::size_t bytes;

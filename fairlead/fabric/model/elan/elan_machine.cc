@@ -17,18 +17,19 @@ hw::Platform with_circuits(hw::Platform platform) {
 
 }  // namespace
 
-bool ElanMachine::has_groups(const hw::Platform& platform, const EvenNodes& ranks) {
+bool ElanMachine::has_groups(const hw::Platform& platform) {
   const hw::NetworkParams& network = platform.network;
-  return ranks.each == 1 && network.topology == hw::TopologyKind::fat_tree &&
-         network.host_order == 0;
+  return network.topology == hw::TopologyKind::fat_tree && network.host_order == 0;
 }
 
 ElanMachine::ElanMachine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
                          const SharedMemory& shared)
     : NicMachine(with_circuits(std::move(platform)), ranks, nodes),
-      terms_(elan_terms(platform_, ranks_.each)),
+      terms_(elan_terms(platform_)),
       packets_(terms_.packet_bytes, shared.packets),
-      parts_{{engine_, packets_, terms_, ranks_, &platform_.ni.as<hw::ElanParams>().noise},
+      regions_(ranks_, shared),
+      parts_{{engine_, packets_, terms_, ranks_, &platform_.ni.as<hw::ElanParams>().noise, nullptr,
+              regions_.all()},
              platform_.ni.as<hw::ElanParams>(),
              platform_.bus.as<hw::PciParams>(),
              platform_.network,
@@ -37,7 +38,7 @@ ElanMachine::ElanMachine(hw::Platform platform, const EvenNodes& ranks, std::uin
              platform_.host.memory},
       nodes_(nodes),
       more_(ranks_.ranks - std::min(ranks_.count(), ranks_.ranks)) {
-  const bool groups = has_groups(platform_, ranks_);
+  const bool groups = has_groups(platform_);
   for (Peer node = 0; node < nodes; ++node) {
     nodes_.emplace_back(parts_, node, groups);
     for (std::uint32_t place = 1; place < ranks_.ranks_on(node); ++place) {

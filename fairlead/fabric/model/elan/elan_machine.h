@@ -27,8 +27,8 @@ class ElanMachine final : public NicMachine {
   ElanNi& ni(Peer node) { return nodes_[node].ni; }
   RdmaHost& host(Rank rank) { return of(rank).host; }
   LocalNic& nic(Rank rank) override { return of(rank).nic; }
-  // Whether one packet reaches the nodes of several ranks.
-  static bool has_groups(const hw::Platform& platform, const EvenNodes& ranks);
+  // Whether one packet reaches several nodes, of each its first rank.
+  static bool has_groups(const hw::Platform& platform);
 
   PortCounters& counters(Rank rank) override { return of(rank).counters; }
   void run_on(Rank rank, sim::Task& task) override { host(rank).run_on(task); }
@@ -43,7 +43,8 @@ class ElanMachine final : public NicMachine {
  private:
   struct OneRank {
     OneRank(const ElanParts& parts, ElanNi& ni, Rank rank, bool groups)
-        : host(parts, ni, rank), nic(host, counters, groups, parts.params.memory_bytes) {}
+        : host(parts, ni, rank),
+          nic(host, counters, groups, parts.ranks.each, parts.params.memory_bytes) {}
     PortCounters counters;
     RdmaHost host;
     LocalNic nic;
@@ -66,6 +67,7 @@ class ElanMachine final : public NicMachine {
 
   RdmaTerms terms_;
   RdmaPackets packets_;
+  NodeRegions regions_;
   std::unique_ptr<ElanFaults> faults_;  // nullptr: nothing goes wrong
   ElanParts parts_;
   PinnedArray<Node> nodes_;

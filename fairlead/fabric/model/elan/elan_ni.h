@@ -66,6 +66,7 @@ class ElanNi final : public RdmaEngine {
   ElanNi& operator=(const ElanNi&) = delete;
 
   void attach_host(Rank rank, const RdmaHostSink& sink) override { of(rank).host = sink; }
+  const RdmaHostSink& host_of(Rank rank) override { return of(rank).host; }
   void use_memory(Rank rank, RankMemory& memory) override { of(rank).memory = &memory; }
   void ring(Rank rank, std::uint32_t packet) override;
   void return_buffers(Rank rank, Rank source, std::uint8_t lane, std::uint32_t count) override;

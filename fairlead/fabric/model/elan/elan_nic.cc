@@ -20,8 +20,7 @@ void ElanNic<Host>::name_segment(std::uint32_t segment, std::span<std::byte> mem
 
 template <class Host>
 Post ElanNic<Host>::start(const GroupOperation& operation) {
-  if (operation.first >= this->peers() || operation.count == 0 ||
-      operation.count > this->peers() - operation.first) {
+  if (operation.first >= this->peers() || !reaches(operation.first, operation.count)) {
     return Post::invalid;
   }
   if (!this->has_operation()) return Post::again_credit;

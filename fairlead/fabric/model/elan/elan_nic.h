@@ -18,9 +18,14 @@ namespace fairlead::fabric::model {
 template <class Host>
 class ElanNic : public RdmaNic<Host>, public GroupHardware, public MessageMatching {
  public:
-  // `groups`: one packet reaches several nodes of this machine, which have a rank each.
-  ElanNic(Host& host, PortCounters& counters, bool groups, std::size_t interface_bytes)
-      : RdmaNic<Host>(host, counters), groups_(groups), interface_bytes_(interface_bytes) {}
+  // `groups`: one packet reaches the first ranks of several nodes of this machine, which have
+  // `each` ranks.
+  ElanNic(Host& host, PortCounters& counters, bool groups, std::uint32_t each,
+          std::size_t interface_bytes)
+      : RdmaNic<Host>(host, counters),
+        groups_(groups),
+        each_(each),
+        interface_bytes_(interface_bytes) {}
 
   // Who waits polls: a word in memory as well as a queue.
   void sleep(Ps timeout) override {
@@ -29,8 +34,11 @@ class ElanNic : public RdmaNic<Host>, public GroupHardware, public MessageMatchi
   }
   GroupHardware* group_hardware() override { return this; }
 
+  std::uint32_t apart() const override { return each_; }
   bool reaches(Peer first, std::uint32_t count) const override {
-    return count == 1 || (groups_ && first + count <= this->peers());
+    if (count == 1) return true;
+    return groups_ && first % each_ == 0 && count > 0 && first < this->peers() &&
+           count - 1 <= (this->peers() - 1 - first) / each_;
   }
   void name_segment(std::uint32_t segment, std::span<std::byte> memory, std::uint32_t permissions,
                     std::span<const Peer> allowed) override;
@@ -72,6 +80,7 @@ class ElanNic : public RdmaNic<Host>, public GroupHardware, public MessageMatchi
   void tport_completed(std::uint32_t request) override;
 
   bool groups_;
+  std::uint32_t each_;
   std::size_t interface_bytes_;
   std::unordered_map<std::uint16_t, Listener> listeners_;  // by channel
   std::vector<std::unique_ptr<Request>> requests_;

@@ -1,8 +1,9 @@
 // Reductions. The DMA thread cuts the host's operand into packets and keeps so many under way; what
 // comes back goes where the host says. In between, switches combine the packets
 // (hw/switch_reductions.h), or the thread processors of the interfaces do, in a tree of four
-// children over the members: each takes its host's operand and its children's, combines them in
-// that order, word by word, and sends the result to its parent; the root's goes down the same tree.
+// children over the members' nodes: each takes its host's operand and its children's, combines them
+// in that order, word by word, and sends the result to its parent; the root's goes down the same
+// tree.
 #include <algorithm>
 #include <cstring>
 
@@ -39,7 +40,8 @@ std::uint32_t ElanNi::cut_operand(std::uint32_t message) {
   operand.with_entry = whole.with_entry;
   operand.address = whole.address + whole.started;
   operand.bytes = static_cast<std::uint32_t>(std::min(most, whole.size - whole.started));
-  operand.key = reduction_name(whole.dest, whole.named.members, whole.a, whole.started / most);
+  operand.key = reduction_name(parts_.ranks.node_of(whole.dest), whole.named.members, whole.a,
+                               whole.started / most);
   if (whole.with_entry) {
     std::memcpy(parts_.packets.payload(part), parts_.packets.payload(message) + whole.started,
                 operand.bytes);
@@ -127,11 +129,11 @@ void ElanNi::take_operand(std::uint32_t id) {
 
 void ElanNi::on_operand(std::uint32_t id) {
   const RdmaPacket& operand = packet(id);
-  const Rank self = parts_.ranks.rank_at(self_, 0);
-  const Rank first = first_of(operand.key);
-  const std::uint32_t mine = self - first;
-  const std::uint32_t theirs = operand.source - first;
-  const std::uint32_t place = operand.source == self ? 0 : theirs - mine * kReductionChildren;
+  const Peer source = parts_.ranks.node_of(operand.source);
+  const Peer first = first_of(operand.key);
+  const std::uint32_t mine = self_ - first;
+  const std::uint32_t theirs = source - first;
+  const std::uint32_t place = source == self_ ? 0 : theirs - mine * kReductionChildren;
   const std::uint64_t begin = std::uint64_t{mine} * kReductionChildren + 1;
   const std::uint64_t members = members_of(operand.key);
   const std::uint64_t children =
@@ -152,14 +154,13 @@ void ElanNi::on_operand(std::uint32_t id) {
 
 void ElanNi::all_operands(std::uint32_t id) {
   RdmaPacket& whole = packet(id);
-  const Rank self = parts_.ranks.rank_at(self_, 0);
-  const Rank first = first_of(whole.key);
-  if (self == first) {
+  const Peer first = first_of(whole.key);
+  if (self_ == first) {
     whole.kind = RdmaKind::reduced;
     return send_below(id);
   }
-  whole.source = self;
-  whole.dest = first + (self - first - 1) / kReductionChildren;
+  whole.source = parts_.ranks.rank_at(self_, 0);
+  whole.dest = parts_.ranks.rank_at(first + (self_ - first - 1) / kReductionChildren, 0);
   at<&ElanNi::on_built>(after(thread_, ni_.thread_build), hw::kNiTurnEvent, id);
 }
 
@@ -175,15 +176,14 @@ void ElanNi::on_result_below(std::uint32_t id) { send_below(id); }
 
 // To the children, and to the host.
 void ElanNi::send_below(std::uint32_t id) {
-  const Rank self = parts_.ranks.rank_at(self_, 0);
-  const Rank first = first_of(packet(id).key);
+  const Peer first = first_of(packet(id).key);
   const std::uint64_t members = members_of(packet(id).key);
-  const std::uint64_t begin = std::uint64_t{self - first} * kReductionChildren + 1;
+  const std::uint64_t begin = std::uint64_t{self_ - first} * kReductionChildren + 1;
   for (std::uint64_t child = begin; child < std::min(begin + kReductionChildren, members);
        ++child) {
     const std::uint32_t copy = copy_of(id);
-    packet(copy).source = self;
-    packet(copy).dest = first + static_cast<Rank>(child);
+    packet(copy).source = parts_.ranks.rank_at(self_, 0);
+    packet(copy).dest = parts_.ranks.rank_at(first + static_cast<Peer>(child), 0);
     at<&ElanNi::on_built>(after(thread_, ni_.thread_dma), hw::kNiTurnEvent, copy);
   }
   on_result(id);

@@ -10,7 +10,7 @@
 
 namespace fairlead::fabric::model {
 
-inline RdmaTerms elan_terms(const hw::Platform& platform, std::uint32_t ranks_per_node) {
+inline RdmaTerms elan_terms(const hw::Platform& platform) {
   const auto& ni = platform.ni.as<hw::ElanParams>();
   const auto& bus = platform.bus.as<hw::PciParams>();
   RdmaTerms terms{hw::HostRates(platform.host)};
@@ -32,10 +32,8 @@ inline RdmaTerms elan_terms(const hw::Platform& platform, std::uint32_t ranks_pe
   terms.store_line = bus.pio_issue;
   terms.store_line_bytes = bus.pio_line_bytes;
   terms.names = true;
-  if (ranks_per_node == 1) {
-    terms.reduction_bytes = platform.network.reduction_bytes;
-    if (ni.thread_combine.count > 0) terms.interface_reduction_bytes = ni.packet_bytes;
-  }
+  terms.reduction_bytes = platform.network.reduction_bytes;
+  if (ni.thread_combine.count > 0) terms.interface_reduction_bytes = ni.packet_bytes;
   return terms;
 }
 

@@ -27,11 +27,11 @@ struct ElanGate {
 };
 static_assert(sizeof(ElanGate) <= GateHeader::kKindBytes);
 
-void describe(const hw::Platform& platform, const EvenNodes& ranks, GateHeader& header) {
-  const RdmaTerms terms = elan_terms(platform, ranks.each);
+void describe(const hw::Platform& platform, const EvenNodes& /*ranks*/, GateHeader& header) {
+  const RdmaTerms terms = elan_terms(platform);
   header.look = terms.poll;
   ::new (header.kind) ElanGate{terms, platform.ni.as<hw::ElanParams>().memory_bytes,
-                               ElanMachine::has_groups(platform, ranks) ? 1u : 0u};
+                               ElanMachine::has_groups(platform) ? 1u : 0u};
 }
 
 std::unique_ptr<RankCommands> commands(Machine& machine, Rank rank, RankMemory& memory) {
@@ -43,7 +43,7 @@ std::unique_ptr<ModelNic> remote_nic(GateClient& gate, const GateMemory& memory,
                                      PortCounters& counters) {
   const auto& told = *reinterpret_cast<const ElanGate*>(memory.header().kind);
   return std::make_unique<RemoteNic<RemoteRdmaHost, ElanNic<RemoteRdmaHost>>>(
-      gate, memory, counters, told.groups != 0, told.interface_bytes);
+      gate, memory, counters, told.groups != 0, memory.ranks().each, told.interface_bytes);
 }
 
 constexpr std::string_view kImplementations[] = {"elan", "elan-tree", "elan-host"};
@@ -52,8 +52,8 @@ constexpr std::string_view kImplementations[] = {"elan", "elan-tree", "elan-host
 
 const NiKind& elan_kind() {
   static constexpr NiKind kKind = {
-      hw::ElanParams::kName, NiFamily::rdma,  &most_ranks, &make, 0, &describe, &commands,
-      &remote_nic,           kImplementations};
+      hw::ElanParams::kName, NiFamily::rdma,   &most_ranks,     &make, 0, &describe, &commands,
+      &remote_nic,           kImplementations, kNodeRegionBytes};
   return kKind;
 }
 

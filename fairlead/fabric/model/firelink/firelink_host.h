@@ -10,6 +10,7 @@
 #include "fairlead/fabric/model/firelink/line_network.h"
 #include "fairlead/fabric/model/firelink/line_run.h"
 #include "fairlead/fabric/model/host_times.h"
+#include "fairlead/fabric/model/node_regions.h"
 #include "fairlead/fabric/model/packet_nic.h"
 #include "fairlead/fabric/model/rank_clock.h"
 #include "fairlead/fabric/model/take_first.h"

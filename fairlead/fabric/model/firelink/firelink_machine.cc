@@ -1,29 +1,15 @@
 #include "fairlead/fabric/model/firelink/firelink_machine.h"
 
-#include <new>
 #include <utility>
 
 namespace fairlead::fabric::model {
-namespace {
-
-// Where there is no address space for it ranks share no memory.
-ReservedMemory regions_for(const EvenNodes& ranks, const SharedMemory& shared) {
-  if (!shared.packets.empty() || !ranks.several()) return {};
-  try {
-    return ReservedMemory(ranks.ranks * kFirelinkRegionBytes, ReservedMemory::Pages::shared);
-  } catch (const std::bad_alloc&) {
-    return {};
-  }
-}
-
-}  // namespace
 
 FirelinkMachine::FirelinkMachine(hw::Platform platform, const EvenNodes& ranks, std::uint32_t nodes,
                                  const SharedMemory& shared)
     : NicMachine(std::move(platform), ranks, nodes),
       terms_(platform_, nodes),
       runs_(kRunBytesMax, shared.packets),
-      regions_(regions_for(ranks, shared)),
+      regions_(ranks, shared),
       parts_{engine_,
              platform_.ni.as<hw::FirelinkParams>(),
              platform_.bus.as<hw::FireplaneParams>(),
@@ -32,7 +18,7 @@ FirelinkMachine::FirelinkMachine(hw::Platform platform, const EvenNodes& ranks, 
              ranks_,
              platform_.host.memory,
              platform_.host.interrupt,
-             shared.packets.empty() ? regions_.all() : shared.regions},
+             regions_.all()},
       lines_(parts_, nodes),
       hosts_(ranks_.ranks) {
   for (Rank rank = 0; rank < ranks_.ranks; ++rank) {

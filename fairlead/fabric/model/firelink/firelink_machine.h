@@ -7,13 +7,13 @@
 
 #include "fairlead/base/counters.h"
 #include "fairlead/base/pinned_array.h"
-#include "fairlead/base/reserved_memory.h"
 #include "fairlead/base/result.h"
 #include "fairlead/base/trace.h"
 #include "fairlead/fabric/model/firelink/firelink_host.h"
 #include "fairlead/fabric/model/firelink/firelink_nic.h"
 #include "fairlead/fabric/model/firelink/line_network.h"
 #include "fairlead/fabric/model/model_nic.h"
+#include "fairlead/fabric/model/node_regions.h"
 
 namespace fairlead::fabric::model {
 
@@ -51,7 +51,7 @@ class FirelinkMachine final : public NicMachine {
 
   FirelinkTerms terms_;
   LineRuns runs_;
-  ReservedMemory regions_;  // where no process has them
+  NodeRegions regions_;
   FirelinkParts parts_;
   LineNetwork lines_;
   PinnedArray<OneRank> hosts_;

@@ -3,7 +3,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <type_traits>
 
 #include "fairlead/base/post.h"
@@ -14,15 +13,6 @@
 #include "fairlead/hw/platform.h"
 
 namespace fairlead::fabric::model {
-
-// What of each rank's memory others of its node can load: what a Port may allocate (1 GiB), and its
-// tables.
-constexpr std::uint64_t kFirelinkRegionBytes = (std::uint64_t{1} << 30) + (std::uint64_t{64} << 20);
-// The one of `rank` among those of all ranks, one after the other. Empty: ranks share no memory.
-inline std::span<std::byte> region_of(std::span<std::byte> regions, Rank rank) {
-  if (regions.empty()) return {};
-  return regions.subspan(rank * kFirelinkRegionBytes, kFirelinkRegionBytes);
-}
 
 struct FirelinkTerms {
   FirelinkTerms(const hw::Platform& platform, std::uint32_t nodes)

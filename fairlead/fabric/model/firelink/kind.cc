@@ -6,6 +6,7 @@
 #include "fairlead/fabric/model/firelink/firelink_machine.h"
 #include "fairlead/fabric/model/firelink/remote_firelink_host.h"
 #include "fairlead/fabric/model/ni_kind.h"
+#include "fairlead/fabric/model/node_regions.h"
 
 namespace fairlead::fabric::model {
 namespace {
@@ -49,7 +50,7 @@ const NiKind& firelink_kind() {
                                    &commands,
                                    &remote_nic,
                                    kDirectOnly,
-                                   kFirelinkRegionBytes};
+                                   kNodeRegionBytes};
   return kKind;
 }
 

@@ -7,6 +7,7 @@
 #include "fairlead/base/even_nodes.h"
 #include "fairlead/base/units.h"
 #include "fairlead/fabric/model/firelink/firelink_gate.h"
+#include "fairlead/fabric/model/node_regions.h"
 #include "fairlead/fabric/model/remote_host.h"
 
 namespace fairlead::fabric::model {

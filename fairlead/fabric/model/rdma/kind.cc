@@ -38,14 +38,9 @@ std::unique_ptr<ModelNic> remote_nic(GateClient& gate, const GateMemory& memory,
 }  // namespace
 
 const NiKind& rdma_kind() {
-  static constexpr NiKind kKind = {hw::RdmaParams::kName,
-                                   NiFamily::rdma,
-                                   &most_ranks,
-                                   &make,
-                                   0,
-                                   &describe,
-                                   &commands,
-                                   &remote_nic};
+  static constexpr NiKind kKind = {
+      hw::RdmaParams::kName, NiFamily::rdma, &most_ranks,     &make, 0, &describe, &commands,
+      &remote_nic,           kDirectOnly,    kNodeRegionBytes};
   return kKind;
 }
 

@@ -62,6 +62,15 @@ Result<void> RdmaCommands::execute(const GateCommand& command, GateAnswer& answe
     case RdmaOp::place:
       if (host_.terms().names) return name(command);
       break;
+    case RdmaOp::show: {
+      const EvenNodes& placed = host_.placement();
+      if (command.id >= ranks_ || placed.node_of(command.id) != placed.node_of(host_.self())) {
+        return damaged("rank", command.id);
+      }
+      host_.sync();
+      host_.show(command.id);
+      return {};
+    }
   }
   return damaged("operation", command.op);
 }
@@ -114,8 +123,13 @@ Result<void> RdmaCommands::name(const GateCommand& command) {
 
 Result<void> RdmaCommands::check_named(const RdmaEntry& entry) const {
   const RdmaNamed& named = entry.named;
-  if (named.members == 0 || named.members > ranks_ - entry.dest) {
+  const EvenNodes& placed = host_.placement();
+  const Peer first = placed.node_of(entry.dest);
+  if (named.members == 0 || named.members > placed.count() - first) {
     return damaged("members", named.members);
+  }
+  if (named.members > 1 && placed.place_of(entry.dest) != 0) {
+    return damaged("destination", entry.dest);
   }
   if (named.members > 1 && entry.kind != RdmaKind::write && entry.kind != RdmaKind::query) {
     return damaged("members", named.members);
@@ -151,9 +165,12 @@ Result<void> RdmaCommands::check_reduction(const RdmaEntry& entry) {
   if (each == 0) return damaged("who combines", named.stores);
   if (entry.queue != kCopyQueue) return damaged("queue", entry.queue);
   if (entry.operation >= terms.copies) return damaged("operation", entry.operation);
-  const bool member = host_.self() >= entry.dest && host_.self() - entry.dest < named.members;
-  if (named.members < 2 || named.members > ranks_ - entry.dest || ranks_ > kReductionRanksMax ||
-      !member) {
+  const EvenNodes& placed = host_.placement();
+  const Peer first = placed.node_of(entry.dest);
+  const Peer own = placed.node_of(host_.self());
+  const bool lead = placed.place_of(entry.dest) == 0 && placed.place_of(host_.self()) == 0;
+  if (named.members < 2 || named.members > placed.count() - first ||
+      placed.count() > kReductionRanksMax || !lead || own < first || own - first >= named.members) {
     return damaged("members", named.members);
   }
   if (named.compare >= kReduceOps || entry.word_bytes >= kReduceTypes) {

@@ -25,6 +25,7 @@ struct RdmaShared {
   EvenNodes ranks;
   const hw::NoiseParams* noise = nullptr;  // of the hosts' processors; none: theirs alone
   Figures* figures = nullptr;              // counted only
+  std::span<std::byte> regions{};          // of all ranks; empty: they share no memory
 };
 
 // What a host can see, from the event in which it can.
@@ -43,6 +44,9 @@ class RdmaEngine {
   virtual void attach_host(Rank rank, const RdmaHostSink& sink) = 0;
   // The memory that addresses of this host's are in; it outlives the NI. Before the first event.
   virtual void use_memory(Rank rank, RankMemory& memory) = 0;
+
+  // The host of one of the node's ranks, which is attached.
+  virtual const RdmaHostSink& host_of(Rank rank) = 0;
 
   // --- By the host of `rank`, at the engine's now.
   // A message is in its queue, and its entry is written.

@@ -33,6 +33,7 @@ enum class RdmaOp : std::uint32_t {
   forget_memory,  // id: segment
   name_counter,   // id, a: address
   place,          // a: base, b: size
+  show,           // RdmaHost's; id: the rank
 };
 
 // GateSlot::visible. Each array at most full; the rest comes with the next answers.

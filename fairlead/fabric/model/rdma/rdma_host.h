@@ -8,6 +8,7 @@
 #include "fairlead/base/ring.h"
 #include "fairlead/base/trace.h"
 #include "fairlead/fabric/model/host_times.h"
+#include "fairlead/fabric/model/node_regions.h"
 #include "fairlead/fabric/model/packet_nic.h"
 #include "fairlead/fabric/model/rank_clock.h"
 #include "fairlead/fabric/model/rdma/rdma_engine.h"
@@ -35,6 +36,25 @@ class RdmaHost {
   const RdmaTerms& terms() const { return parts_.terms; }
 
   RdmaEngine& engine() { return ni_; }
+  const EvenNodes& placement() const { return parts_.ranks; }
+
+  // --- Memory that ranks of this node share. Empty: there is none, or the rank is elsewhere.
+  std::span<std::byte> region(Rank rank) const {
+    return parts_.ranks.node_of(rank) == parts_.ranks.node_of(rank_)
+               ? region_of(parts_.regions, rank)
+               : std::span<std::byte>{};
+  }
+  // This rank, which the machine has caught up with, has stored there: that rank, of its node,
+  // looks if it waits.
+  void show(Rank rank) {
+    parts_.engine.at(
+        parts_.engine.now(), parts_.ranks.node_of(rank_), hw::kNearEvent,
+        [](void* sink, std::uint64_t, std::uint64_t) {
+          const auto* const host = static_cast<const RdmaHostSink*>(sink);
+          host->changed(host->context);
+        },
+        const_cast<RdmaHostSink*>(&ni_.host_of(rank)), 0, 0);
+  }
 
   // --- The rank's clock; the handler's from serve() to served(), where that has a processor of its
   // own.

@@ -72,6 +72,7 @@ class RdmaMachine final : public NicMachine, private FaultyWire {
 
   RdmaTerms terms_;
   RdmaPackets packets_;
+  NodeRegions regions_;
   RdmaParts parts_;
   PinnedArray<Node> nodes_;
   PinnedArray<OneRank> more_;  // further ranks of the nodes

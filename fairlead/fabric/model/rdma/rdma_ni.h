@@ -52,6 +52,7 @@ class RdmaNi final : public RdmaEngine {
   RdmaNi& operator=(const RdmaNi&) = delete;
 
   void attach_host(Rank rank, const RdmaHostSink& sink) override { of(rank).host = sink; }
+  const RdmaHostSink& host_of(Rank rank) override { return of(rank).host; }
   Peer self() const { return self_; }
 
   // Small messages are written to the NI with their entries; for others the host wrote a doorbell,

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "fairlead/base/even_nodes.h"
+#include "fairlead/fabric/model/node_regions.h"
 #include "fairlead/fabric/model/packet_nic.h"
 #include "fairlead/fabric/model/rdma/rdma_packet.h"
 #include "fairlead/fabric/model/rdma/rdma_terms.h"
@@ -35,11 +37,18 @@ class RdmaNic : public PacketNic<Host>, public ReducingNic {
     return host_.compute(time, watchdog_, completions);
   }
   void serve(bool interrupted) override { begin_serving(host_.now(), interrupted); }
+  void allocates(std::uint64_t bytes) override { shares_ = bytes <= kRegionMemoryBytes; }
+  bool shows() const override { return shares_; }
+  void catch_up() override { host_.sync(); }
+  void show(Rank rank) override { host_.show(rank); }
   void served() override { end_serving(false); }
 
   // --- Nic.
   const NicCaps& caps(Peer) const override { return caps_; }
   bool has_one_path() const override { return true; }
+  std::span<std::byte> region(Peer peer) override {
+    return shares_ ? host_.region(peer) : std::span<std::byte>{};
+  }
   int reap(int budget, LaneMask lanes) override;
   void sleep(Ps timeout) override;
   Post copy_remote(const RemoteCopy& copy) override;
@@ -110,10 +119,15 @@ class RdmaNic : public PacketNic<Host>, public ReducingNic {
                                              : terms.interface_reduction_bytes;
     }
 
+    std::uint32_t apart() const override { return nic_.host_.placement().each; }
     bool reaches(Peer first, std::uint32_t count) const override {
-      return count >= 2 && first < nic_.ranks_ && count <= nic_.ranks_ - first &&
-             nic_.ranks_ <= kReductionRanksMax && nic_.self() >= first &&
-             nic_.self() - first < count;
+      const EvenNodes& placed = nic_.host_.placement();
+      const auto leads = [&](Rank rank) { return placed.place_of(rank) == 0; };
+      if (count < 2 || first >= nic_.ranks_ || !leads(first) || !leads(nic_.self())) return false;
+      const Peer from = placed.node_of(first);
+      const Peer own = placed.node_of(nic_.self());
+      return count <= placed.count() - from && placed.count() <= kReductionRanksMax &&
+             own >= from && own - from < count;
     }
     // An interface's thread processor has no unit for floating-point numbers.
     bool combines(ReduceOp op, ReduceType type) const override {
@@ -142,7 +156,8 @@ class RdmaNic : public PacketNic<Host>, public ReducingNic {
   Flows& flows(Peer peer) { return flows_.of(peer); }
 
   NicCaps caps_;
-  bool news_ = false;  // room was found since it slept last
+  bool shares_ = true;  // memory, with ranks of its node
+  bool news_ = false;   // room was found since it slept last
   Ps looked_at_ = kNever;
   Ps watchdog_ = kNever;  // kNever: nothing interrupts the rank
   bool serving_ = false;

@@ -34,7 +34,8 @@ std::uint32_t RdmaNi::cut_operand(std::uint32_t message) {
   operand.word_bytes = whole.word_bytes;
   operand.address = whole.address + whole.started;
   operand.bytes = static_cast<std::uint32_t>(std::min(most, whole.size - whole.started));
-  operand.key = reduction_name(whole.dest, whole.named.members, whole.a, whole.started / most);
+  operand.key = reduction_name(parts_.ranks.node_of(whole.dest), whole.named.members, whole.a,
+                               whole.started / most);
   operand.ready = whole.with_entry;
   if (whole.with_entry) {
     std::memcpy(parts_.packets.payload(part), parts_.packets.payload(message) + whole.started,

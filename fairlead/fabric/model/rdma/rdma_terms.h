@@ -34,7 +34,7 @@ struct RdmaTerms {
         store_line_bytes(hw::host_path_of(platform.bus).store_line_bytes),
         interrupts(platform.ni.as<hw::RdmaParams>().interrupts),
         handler_beside(platform.host.handler_beside(ranks_per_node)),
-        reduction_bytes(ranks_per_node == 1 ? platform.network.reduction_bytes : 0) {}
+        reduction_bytes(platform.network.reduction_bytes) {}
 
   // For a kind that sets the rest itself.
   explicit RdmaTerms(const hw::HostRates& its_host) : host(its_host) {}

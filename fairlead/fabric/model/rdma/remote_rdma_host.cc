@@ -9,7 +9,9 @@ constexpr std::uint64_t kNoWatchdog = UINT64_C(1) << 60;  // ps
 
 RemoteRdmaHost::RemoteRdmaHost(GateClient& gate, const GateMemory& memory)
     : RemoteHost(gate, memory, rdma_terms(memory),
-                 RdmaPackets::stride(rdma_terms(memory).packet_bytes)) {
+                 RdmaPackets::stride(rdma_terms(memory).packet_bytes)),
+      ranks_(memory.ranks()),
+      regions_(memory.regions()) {
   gate_.on_answer([](void* self) { static_cast<RemoteRdmaHost*>(self)->take_visible(); }, this);
 }
 

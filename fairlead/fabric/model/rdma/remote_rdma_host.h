@@ -3,8 +3,11 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <span>
 
+#include "fairlead/base/even_nodes.h"
 #include "fairlead/base/units.h"
+#include "fairlead/fabric/model/node_regions.h"
 #include "fairlead/fabric/model/rdma/rdma_gate.h"
 #include "fairlead/fabric/model/remote_host.h"
 
@@ -36,6 +39,12 @@ class RemoteRdmaHost : public RemoteHost<RdmaOp, RdmaFront, RdmaTerms> {
     catch_up(RdmaOp::return_buffers, source, lane, count);
   }
   bool next_completion(RdmaCompletion* completion) { return take_first(completed_, completion); }
+  std::span<std::byte> region(Rank rank) const {
+    return ranks_.node_of(rank) == ranks_.node_of(gate_.rank()) ? region_of(regions_, rank)
+                                                                : std::span<std::byte>{};
+  }
+  void show(Rank rank) { catch_up(RdmaOp::show, rank, 0, 0); }
+  const EvenNodes& placement() const { return ranks_; }
   void name_memory(std::uint32_t segment, std::uint64_t base, std::uint64_t size) {
     gate_.queue(RdmaOp::name_memory, segment, base, size);
   }
@@ -55,6 +64,8 @@ class RemoteRdmaHost : public RemoteHost<RdmaOp, RdmaFront, RdmaTerms> {
   }
   void take_visible();
 
+  const EvenNodes ranks_;
+  const std::span<std::byte> regions_;
   Ps served_until_{-1};
   std::deque<RdmaCompletion> completed_;
 };

@@ -44,8 +44,8 @@ const SameType kTypes[] = {
 }  // namespace
 
 std::unique_ptr<Network> Network::make(run::Context& context, Engine& engine) {
-  const elan::Collectives::Names names{kNetworkChannel, kNetworkSignals, kNames.counters.first,
-                                       kNetworkSegment};
+  const elan::Collectives::Names names{kNetworkChannel, kNetworkSignals,     kNames.counters.first,
+                                       kNetworkSegment, kNetworkSegment + 1, kNames.groups.first};
   const elan::Waiting waiting{[](void* user, const lci::Until& until, const char* call) {
                                 static_cast<Engine*>(user)->wait_beside_device(until, call);
                               },
