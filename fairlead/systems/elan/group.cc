@@ -540,6 +540,9 @@ void Group::reduce(const void* in, void* out, std::size_t size, std::size_t coun
   }
   if (mine != from) std::copy(from, from + size * count, mine);
   if (this->size() == 1 || count == 0) return;
+  if (reduces_by_nodes(size * count, flags)) {
+    return reduce_by_nodes(mine, size, count, fn, handle, flags, call);
+  }
   if (const auto below = network_reduction(size, fn, flags)) {
     return reduce_by_network(*below, mine, mine, count, call);
   }

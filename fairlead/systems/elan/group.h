@@ -153,6 +153,11 @@ class Group {
   enum class Barrier : std::uint8_t { gsync, hgsync, hgsync_event, meet };
   std::uint8_t meet_by_nodes(Barrier among_leaders, std::uint8_t kind, const char* call);
   void come_up_by_nodes(std::uint32_t root, const char* call);
+  bool reduces_by_nodes(std::size_t bytes, std::uint32_t flags) const {
+    return by_nodes() && (flags & ELAN_REDUCE_COMMUTE) != 0 && bytes <= NodeBoard::kBroughtMost;
+  }
+  void reduce_by_nodes(std::byte* mine, std::size_t size, std::size_t count, ELAN_REDUCE_FN fn,
+                       void* handle, std::uint32_t flags, const char* call);
   void scatter_by_nodes(void* data, std::size_t n, std::uint32_t root, const char* call);
   template <class Meanwhile>
   void move_part(std::uint64_t number, const std::byte* from, std::size_t n, std::uint32_t root,

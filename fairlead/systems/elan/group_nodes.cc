@@ -170,4 +170,34 @@ void Group::scatter_by_nodes(void* data, std::size_t n, std::uint32_t root, cons
   }
 }
 
+// Short operands: the leader combines what its node brings, then the leaders theirs.
+void Group::reduce_by_nodes(std::byte* mine, std::size_t size, std::size_t count, ELAN_REDUCE_FN fn,
+                            void* handle, std::uint32_t flags, const char* call) {
+  NodeBoard& node = *meeting_.node;
+  const std::size_t bytes = size * count;
+  const bool all = (flags & ELAN_RESULT_ALL) != 0;
+  if (!node.leads()) node.bring(mine, bytes);
+  node.come(call);
+  if (node.leads()) {
+    std::vector<std::byte> theirs(bytes);
+    for (std::size_t place = 1; place < node.places(); ++place) {
+      std::copy_n(node.brought(place, bytes), bytes, theirs.data());
+      fn(theirs.data(), mine, count, handle);
+      port_.charge({.ops = count, .bytes = bytes, .working_set_bytes = bytes});
+    }
+    if (!all) node.release(0);
+    meeting_.leaders->reduce(mine, mine, size, count, fn, handle, flags, call);
+  } else if (!all) {
+    (void)node.await_release(call);
+  }
+  if (!all) return;
+  const std::uint64_t number = ++meeting_.parts;
+  if (node.leads()) {
+    if (!node.alone()) std::copy_n(mine, bytes, node.part(number));
+    return node.fill(number, bytes);
+  }
+  node.await_part(number, call);
+  node.empty(number, mine, bytes);
+}
+
 }  // namespace fairlead::elan

@@ -14,15 +14,16 @@
 namespace fairlead::elan {
 
 std::size_t NodeBoard::line_bytes(run::Context& context) {
-  return (kOwnLines + neighbours(context).size()) * sizeof(Line);
+  const std::size_t ranks = neighbours(context).size();
+  return (kOwnLines + ranks) * sizeof(Line) + ranks * kBroughtMost;
 }
 
 // Nodes are numbered from 0 by their first ranks: where each has one, the last rank's has the
-// number of that, and nobody looks at all ranks.
+// number of that. In large jobs nobody looks at all ranks.
 bool NodeBoard::wanted(run::Context& context) {
   lci::Port& port = context.port();
   const Rank last = port.size() - 1;
-  if (context.node_of(last) == last) return false;
+  if (context.node_of(last) == last || context.node_of(last) >= kNodesMax) return false;
   lci::NodeMemory* const memory = lci::node_memory_of(port);
   if (memory == nullptr || !memory->tells()) return false;
   Peer nodes = 0;
@@ -93,6 +94,16 @@ void NodeBoard::come(const char* call) {
     return store(came(place_), meetings_, {&leader, 1});
   }
   for (std::size_t place = 1; place < ranks_.size(); ++place) await(came(place), meetings_, call);
+}
+
+void NodeBoard::bring(const void* data, std::size_t size) {
+  std::memcpy(slot(place_), data, size);
+  port_.charge({.working_set_bytes = lci::NodeMemory::kMissed, .copied_bytes = size});
+}
+
+const std::byte* NodeBoard::brought(std::size_t place, std::size_t size) {
+  port_.charge({.bytes = size, .working_set_bytes = lci::NodeMemory::kMissed});
+  return slot(place);
 }
 
 void NodeBoard::release(std::uint8_t what) {

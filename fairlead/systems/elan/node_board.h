@@ -22,6 +22,8 @@ class NodeBoard {
  public:
   // The FIFO has places for two parts of so many bytes.
   static constexpr std::size_t kPartBytes = 64 * 1024;
+  // What a process can bring along to a meeting.
+  static constexpr std::size_t kBroughtMost = 2048;
 
   // Bytes of the leader's memory behind the FIFO's parts, all zero.
   static std::size_t line_bytes(run::Context& context);
@@ -46,6 +48,13 @@ class NodeBoard {
   // --- Meetings: each process comes to every one of them, in the same order.
   // This process's next one. Of the leader: returns once all have come.
   void come(const char* call);
+  // Before it comes, a process that does not lead may bring so many bytes, at most kBroughtMost:
+  // they are the leader's to read until it lets the process go on, or fills the FIFO for it.
+  void bring(const void* data, std::size_t size);
+  // The leader, once all have come: what those at places 1 to places() - 1 have brought, `size`
+  // bytes each, of which it reads every one.
+  std::size_t places() const { return ranks_.size(); }
+  const std::byte* brought(std::size_t place, std::size_t size);
   // The leader tells the others, or one of them, what it knows then, below 256, and lets them go
   // on.
   void release(std::uint8_t what);
@@ -73,6 +82,9 @@ class NodeBoard {
   // Stored by the leader or by the process that broadcasts, one after the other.
   Line& filled() const { return lines_[1]; }
   Line& came(std::size_t place) const { return lines_[kOwnLines + place]; }
+  std::byte* slot(std::size_t place) const {
+    return reinterpret_cast<std::byte*>(lines_ + kOwnLines + ranks_.size()) + place * kBroughtMost;
+  }
   void await(const Line& line, std::uint64_t number, const char* call);
   void store(Line& line, std::uint64_t number, std::span<const Rank> readers) {
     memory_->store(line.number, number, readers);
