@@ -30,7 +30,7 @@ void expect_pattern(const void* data, std::size_t bytes, std::size_t seed) {
   }
 }
 
-enum : handler_t { kSumUp = 1, kSum, kEcho, kEchoed, kStored, kAnswered, kGot, kNothing };
+enum : handler_t { kSumUp = 1, kSum, kEcho, kEchoed, kStored, kAnswered, kGot, kNothing, kMoved };
 
 void sum_up(void* token, int a, int b, int c, int d, int e, int f, int g, int h, int i, int j,
             int k, int l, int m, int n, int o, int p) {
@@ -82,6 +82,10 @@ void nothing(void* token) {
                      AM_GetMsgTag(token, &tag) == AM_OK && tag == kTag;
   if (!known) ++seen().bad;
 }
+void moved(void* token, void*, std::size_t bytes) {
+  nothing(token);
+  if (bytes != 0) ++seen().bad;
+}
 
 void set_handlers(const Place& place) {
   place.handler(kSumUp, sum_up);
@@ -92,6 +96,7 @@ void set_handlers(const Place& place) {
   place.handler(kAnswered, answered);
   place.handler(kGot, answered);
   place.handler(kNothing, nothing);
+  place.handler(kMoved, moved);
 }
 
 TEST_P(Messages, arguments_buffers_and_transfers_between_all_ranks) {
@@ -167,7 +172,7 @@ TEST_P(Messages, gets_and_floods) {
       int answer = AM_Request0(place.endpoint, to, kNothing);
       if (i % 4 == 0) {
         do {
-          answer = AM_RequestXferAsync0(place.endpoint, to, kSegment - 1, kNothing, nullptr, 0);
+          answer = AM_RequestXferAsync0(place.endpoint, to, kSegment - 1, kMoved, nullptr, 0);
           if (answer == AM_ERR_NOT_SENT) (void)AM_Poll(place.bundle);
         } while (answer == AM_ERR_NOT_SENT);
       }
