@@ -115,7 +115,7 @@ struct Placed {
 constexpr Placed kPlacements[] = {{8, 2}, {10, 4}, {7, 3}, {4, 4}, {9, 8}, {5, 1}};
 
 TEST(ElanNodes, WhateverIsCalledIsRight) {
-  for (const char* const on : {"qsnet-es40", "generic-hca"}) {
+  for (const char* const on : {"qsnet-es40", "generic-hca", "infiniband-ndr"}) {
     for (const Placed& placed : kPlacements) {
       for (std::uint64_t seed = 1; seed <= 2; ++seed) {
         const run::RunReport report = run_elan(

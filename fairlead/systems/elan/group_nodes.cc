@@ -137,7 +137,9 @@ void Group::move_part(std::uint64_t number, const std::byte* from, std::size_t n
 }
 
 // Part by part. Whoever has come to the call has emptied the FIFO. Later a place of it is filled
-// again when all have come to a barrier, which they do once they have emptied it.
+// again when all have come to a barrier, which they do once they have emptied it. Where one packet
+// reaches the leaders, receivers come to it a part early, so that the next one is under way
+// meanwhile; reductions in the network have one order, and everybody comes before the same part.
 void Group::scatter_by_nodes(void* data, std::size_t n, std::uint32_t root, const char* call) {
   constexpr std::size_t kPart = NodeBoard::kPartBytes;
   NodeBoard& node = *meeting_.node;
@@ -145,6 +147,7 @@ void Group::scatter_by_nodes(void* data, std::size_t n, std::uint32_t root, cons
   const Peer at = meeting_.context.node_of(member(root));
   const bool here = at == meeting_.context.node_of(port_.self());
   const std::size_t parts = std::max<std::size_t>((n + kPart - 1) / kPart, 1);
+  const bool ahead = meeting_.reaches_leaders;
   for (std::size_t i = 0; i < parts; ++i) {
     std::byte* const mine = bytes + i * kPart;
     const std::size_t size = std::min(kPart, n - i * kPart);
@@ -153,7 +156,7 @@ void Group::scatter_by_nodes(void* data, std::size_t n, std::uint32_t root, cons
       if (!node.alone() && size > 0) std::memcpy(node.part(number), mine, size);
       node.fill(number, size);
     };
-    if (self_ == root && i >= 2) (void)meet(0, call);
+    if (i >= 2 && (self_ == root || !ahead)) (void)meet(0, call);
     if (self_ == root && node.leads()) {
       meeting_.leaders->move_part(number, mine, size, at, call, fill);
     } else if (self_ == root) {
@@ -165,7 +168,7 @@ void Group::scatter_by_nodes(void* data, std::size_t n, std::uint32_t root, cons
         if (!here) node.fill(number, 0);
       }
       node.empty(number, mine, size);
-      if (i + 2 < parts) (void)meet(0, call);
+      if (i + 2 < parts && ahead) (void)meet(0, call);
     }
   }
 }
