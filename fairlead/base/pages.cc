@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstring>
-#include <vector>
 
 namespace fairlead {
 
@@ -24,13 +22,14 @@ std::span<std::byte> whole_pages(std::span<std::byte> part) {
   return {reinterpret_cast<std::byte*>(from), to - from};
 }
 
-bool move_onto(std::byte* shared, std::span<std::byte> pages) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::vector<std::byte> zero(page);
-  for (std::size_t at = 0; at < pages.size(); at += page) {
-    if (std::memcmp(pages.data() + at, zero.data(), page) != 0) {
-      std::memcpy(shared + at, pages.data() + at, page);
-    }
+// Word by word, as memcmp() and memcpy() of a program that AddressSanitizer watches refuse what it
+// keeps between variables. What is 0 is so there, and takes no memory.
+[[gnu::no_sanitize_address]] bool move_onto(std::byte* shared, std::span<std::byte> pages) {
+  using Word [[gnu::may_alias]] = std::uint64_t;
+  const Word* const from = reinterpret_cast<const Word*>(pages.data());
+  Word* const to = reinterpret_cast<Word*>(shared);
+  for (std::size_t i = 0; i < pages.size() / sizeof *from; ++i) {
+    if (from[i] != 0) to[i] = from[i];
   }
   return map_again(shared, pages.size(), pages.data()) != nullptr;
 }

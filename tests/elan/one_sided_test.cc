@@ -1,4 +1,5 @@
 // Elanlib's memory and one-sided operations in every world.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <vector>
@@ -42,11 +43,11 @@ bool moves_bytes(lci::Port& port, ELAN_BASE* base, std::size_t n) {
   std::vector<unsigned char> back(n + 1, 9);
   for (unsigned vp = 0; vp < state->nvp; ++vp) {
     const auto theirs = pattern(n, vp);
-    good &= PORT_TEST_CHECK(std::memcmp(memory + vp * n, theirs.data(), n) == 0, port, vp);
+    good &= PORT_TEST_CHECK(std::equal(theirs.begin(), theirs.end(), memory + vp * n), port, vp);
     ELAN_EVENT* const event = elan_get(state, memory + vp * n, back.data(), n, vp);
     while (elan_poll(event, 10) == 0) {
     }
-    good &= PORT_TEST_CHECK(std::memcmp(back.data(), theirs.data(), n) == 0, port, vp);
+    good &= PORT_TEST_CHECK(std::equal(theirs.begin(), theirs.end(), back.begin()), port, vp);
     good &= PORT_TEST_CHECK(back[n] == 9, port, n);
   }
   elan_gsync(base->allGroup);

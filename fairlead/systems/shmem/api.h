@@ -306,6 +306,12 @@ void alltoalls_set(void* dest, const void* source, std::ptrdiff_t dst, std::ptrd
 
 enum class Reduce { bit_and, bit_or, bit_xor, max, min, sum, prod };
 
+// What sums and products are computed in: those of integers wrap around, of whatever type they are.
+template <class T>
+using Wrapping =
+    typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<decltype(T{} + T{})>,
+                                std::type_identity<T>>::type;
+
 template <Reduce kind, class T>
 void combine(const void* in, void* inout, std::size_t count, void*) {
   const auto* const a = static_cast<const T*>(in);
@@ -316,8 +322,9 @@ void combine(const void* in, void* inout, std::size_t count, void*) {
     if constexpr (kind == Reduce::bit_xor) b[i] = static_cast<T>(b[i] ^ a[i]);
     if constexpr (kind == Reduce::max) b[i] = a[i] > b[i] ? a[i] : b[i];
     if constexpr (kind == Reduce::min) b[i] = a[i] < b[i] ? a[i] : b[i];
-    if constexpr (kind == Reduce::sum) b[i] = static_cast<T>(b[i] + a[i]);
-    if constexpr (kind == Reduce::prod) b[i] = static_cast<T>(b[i] * a[i]);
+    if constexpr (kind == Reduce::sum) b[i] = static_cast<T>(Wrapping<T>(b[i]) + Wrapping<T>(a[i]));
+    if constexpr (kind == Reduce::prod)
+      b[i] = static_cast<T>(Wrapping<T>(b[i]) * Wrapping<T>(a[i]));
   }
 }
 

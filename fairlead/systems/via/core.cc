@@ -242,7 +242,13 @@ Keep Core::control_came(void* self, lci::Packet*, const lci::Arrival& arrival) {
   std::memcpy(&control, arrival.data.data(), sizeof control);
   const bool good = control.kind < kControlKinds && control.from.bytes <= kDiscriminatorMax &&
                     control.to.bytes <= kDiscriminatorMax;
-  if (good) static_cast<Core*>(self)->handle(arrival.source, control);
+  // Nothing answers an answer: who asks does so on Lane::request.
+  const bool asks = arrival.lane == lci::Lane::request;
+  if (!good || (!asks && control.kind == static_cast<std::uint8_t>(ControlKind::request))) {
+    return Keep::no;
+  }
+  if (!asks) control.rdma &= static_cast<std::uint8_t>(~kRepeated);
+  static_cast<Core*>(self)->handle(arrival.source, control);
   return Keep::no;
 }
 

@@ -183,6 +183,7 @@ class Core {
   Control control_of(const Vi& vi, ControlKind kind) const;
   // By that VI's queue, which keeps it in order with its data; 0: the common one.
   void send_control(Rank to, const Control& control, lci::Lane lane, std::uint32_t queue = 0);
+  void send_control_later(Rank to, const Control& control, std::uint32_t queue = 0);
 
   // --- send.cc
   void fail(Vi& vi, Posted& posted, std::uint32_t status);
