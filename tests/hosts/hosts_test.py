@@ -275,6 +275,19 @@ class Everywhere:
                 self.assertEqual(errors.count("fairlead: "), 1, errors)
                 self.check_in_time(begin, 3 + self.LOGIN_S)
 
+    def test_ranks_that_never_join(self):
+        for early, late in (("", "sleep 0.5; "), ("sleep 0.5; ", "")):
+            with self.subTest(late=late):
+                begin = time.monotonic()
+                code, _, errors = self.job(
+                    "sh", "-c", f"[ $FAIRLEAD_RANK -lt 2 ] || {{ {early} exit 0; }}; "
+                                f"{late} exec {RANK}")
+                # Expect: the job of the others ends, and those that are not in it are named
+                self.assertEqual(code, 1, errors)
+                self.assertRegex(errors, "2 of the ranks 2.*3 ended and never joined the others' "
+                                         "job")
+                self.check_in_time(begin, 0.5 + 1.5 + 2 * self.LOGIN_S)
+
     def test_a_failure_ends_every_node_within_a_second(self):
         job = self.begin("sh", "-c", "echo up; [ $FAIRLEAD_RANK = 1 ] && sleep 0.5 && exit 3; "
                                      "sleep 60; true")

@@ -58,8 +58,9 @@ struct Host {
   int looks_left = 0;
   std::int64_t clock_asked = 0;  // 0: it was answered
   bool greeted = false;
-  bool ended = false;  // its ranks have, its NI engine has not
-  bool over = false;   // has reported, or is lost
+  std::uint32_t joined = 0;  // ranks that have said where they are
+  bool ended = false;        // its ranks have, its NI engine has not
+  bool over = false;         // has reported, or is lost
 };
 
 std::string ranks_text(const RankRange& ranks) {
@@ -347,6 +348,8 @@ class HostJob {
         for (Host& other : hosts_) {
           if (&other != &host) other.link.send(NodeKind::address, message.rank, message.body);
         }
+        ++host.joined;
+        check_absent();
         return true;
       case NodeKind::data:
         if (message.rank != 1 && message.rank != 2) return false;
@@ -396,7 +399,20 @@ class HostJob {
     if (!report.failure.empty()) {
       fail(report.exit_code, fmt::format("{} (on {})", report.failure, title(host)));
     }
+    check_absent();
     return true;
+  }
+  // Ranks of a node that is through and that never said where they are have not joined the job;
+  // those of other nodes that have wait for them. NI engines speak for their ranks.
+  void check_absent() {
+    const auto gone = [](const Host& h) { return h.over && h.joined < h.ranks.count; };
+    const auto waits = [](const Host& h) { return !h.over && h.joined > 0; };
+    const auto absent = std::find_if(hosts_.begin(), hosts_.end(), gone);
+    const auto waiting = std::find_if(hosts_.begin(), hosts_.end(), waits);
+    if (absent == hosts_.end() || waiting == hosts_.end() || has_engines(options_.world)) return;
+    fail(1, fmt::format("{} of the ranks {} ended and never joined the others' job (on {})",
+                        absent->ranks.count - absent->joined, ranks_text(absent->ranks),
+                        title(*absent)));
   }
   void lose(Host& host, const std::string& why) {
     host.link.close();
