@@ -1,11 +1,13 @@
 // Elanlib where nodes have several processes: collectives of all of them go in two levels, through
 // the memory of each node and from leader to leader.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
@@ -136,6 +138,30 @@ TEST(ElanNodes, WhoeverCombinesItIsRight) {
                  [](lci::Port& port, ELAN_BASE* base) { return random_calls(port, base, 5, 60); });
     EXPECT_EQ(report.exit_code, 0) << lci << report.failure;
   }
+}
+
+// Processes of this machine, as if every three had a host of their own: packets between them.
+TEST(ElanNodes, OfARealJobToo) {
+  char path[] = "/tmp/fairlead-elan-nodes-XXXXXX";
+  const int file = mkstemp(path);
+  ASSERT_GE(file, 0);
+  close(file);
+  run::WorldOptions options = on_nodes(7, 3, "shm");
+  options.memory = std::string(path) + ",software";
+  options.rank_memory_mib = 64;
+  run::RunReport report = run_elan(
+      options, [](lci::Port& port, ELAN_BASE* base) { return random_calls(port, base, 11, 30); });
+  EXPECT_EQ(report.exit_code, 0) << report.failure;
+  // Expect: the others of a host send nothing for a barrier
+  report = run_elan(options, [](lci::Port& port, ELAN_BASE* base) {
+    elan_gsync(base->allGroup);
+    const std::uint64_t before = port.counters().packets_sent;
+    for (int i = 0; i < 20; ++i) elan_gsync(base->allGroup);
+    const std::uint64_t sent = port.counters().packets_sent - before;
+    return PORT_TEST_CHECK(sent == 0 || port.self() % 3 == 0, port, sent);
+  });
+  EXPECT_EQ(report.exit_code, 0) << report.failure;
+  unlink(path);
 }
 
 // Ranks that may allocate more than nodes share have memory of their own.
