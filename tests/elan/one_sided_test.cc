@@ -1,7 +1,6 @@
 // Elanlib's memory and one-sided operations in every world.
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <vector>
 
 #include "fairlead/systems/elan/elan.h"
