@@ -17,7 +17,7 @@ class Departures : public port_test::PerWorld {
 };
 INSTANTIATE_PORT_TESTS_IN(Departures, ::testing::ValuesIn(with_amvia(port_test::worlds())));
 
-enum : handler_t { kAsk = 1, kAnswer, kData };
+enum : handler_t { kAsk = 1, kAnswer, kDataAnswer, kData };
 
 void returned(int status, op_t, void*) {
   ++seen().came_back;
@@ -29,9 +29,10 @@ void ask(void* token) {
 }
 void data(void* token, void*, std::size_t) {
   ++seen().requests;
-  (void)AM_ReplyI1(token, kAnswer, nullptr, 0, 1);
+  (void)AM_ReplyI1(token, kDataAnswer, nullptr, 0, 1);
 }
-void answer(void*) { ++seen().replies; }
+void answer(void*, int) { ++seen().replies; }
+void data_answer(void*, void*, std::size_t, int) { ++seen().replies; }
 
 struct Guest : Place {
   Guest() {
@@ -39,6 +40,7 @@ struct Guest : Place {
     handler(kAsk, ask);
     handler(kData, data);
     handler(kAnswer, answer);
+    handler(kDataAnswer, data_answer);
   }
   // Sends until a message came back and `least` were sent; then waits for what becomes of them all.
   bool send_until_gone(int to, std::uint32_t least, run::Context& rank) const {

@@ -10,20 +10,17 @@ Keep Core::data_came(void* self, lci::Packet*, const lci::Arrival& arrival) {
   Core& core = *static_cast<Core*>(self);
   DataHead head;
   if (!decode(arrival.words, head)) return Keep::no;
-  const bool is_answer = head.kind >= DataKind::read_data;
-  if (is_answer != (arrival.lane == lci::Lane::reply)) return Keep::no;
   Vi* const vi = core.vis.at(head.to.vi);
   // What was under way when a connection ended, or is nobody's.
   if (vi == nullptr || vi->state != VIP_STATE_CONNECTED || vi->peer != arrival.source ||
       vi->connection != head.to.connection) {
     const bool is_coming = vi != nullptr && vi->state == VIP_STATE_CONNECT_PENDING &&
                            vi->connection == head.to.connection;
-    // Nothing answers an answer.
-    if (core.may_lose(arrival.source) && !is_coming && !is_answer) {
-      core.tell_gone(arrival.source, head.to);
-    }
+    if (core.may_lose(arrival.source) && !is_coming) core.tell_gone(arrival.source, head.to);
     return Keep::no;
   }
+  const bool is_answer = head.kind >= DataKind::read_data;
+  if (is_answer != (arrival.lane == lci::Lane::reply)) return Keep::no;
   switch (head.kind) {
     case DataKind::send:
     case DataKind::write:

@@ -60,12 +60,6 @@ void Core::send_control(Rank to, const Control& control, lci::Lane lane, std::ui
     const Post sent = post_bytes(to, kControlChan, lane, words, {&body, 1}, queue);
     if (sent != Post::again_credit && sent != Post::again_buffer) return;
   }
-  send_control_later(to, control, queue);
-}
-
-// Outside of any upcall.
-void Core::send_control_later(Rank to, const Control& control, std::uint32_t queue) {
-  const auto* const bytes = reinterpret_cast<const std::byte*>(&control);
   requests_out_.push_back({to, {0, 0, 0, 0}, kControlChan, queue, {bytes, bytes + sizeof control}});
   come_back_later();
 }
@@ -229,7 +223,7 @@ void Core::handle(Rank source, const Control& control) {
         back.from_connection = control.to_connection;
         back.to_vi = control.from_vi;
         back.to_connection = control.from_connection;
-        send_control_later(source, back);
+        send_control(source, back, lci::Lane::reply);
       }
       return;
     case ControlKind::refuse:

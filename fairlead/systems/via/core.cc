@@ -24,8 +24,8 @@ Core::Core(run::Context& context, const LossPlan& plan)
   const std::uint32_t process = port_.self();
   std::memcpy(host_address_.data(), &host, sizeof host);
   std::memcpy(host_address_.data() + sizeof host, &process, sizeof process);
-  port_.bind(kDataChan, {&data_came, this}, {});
-  port_.bind(kControlChan, {&control_came, this}, {});
+  port_.bind(kDataChan, {&upcall<&data_came>, this}, {});
+  port_.bind(kControlChan, {&upcall<&control_came>, this}, {});
   port_.bind(kToldChan, {&told_came, this}, {});
 }
 
@@ -242,13 +242,7 @@ Keep Core::control_came(void* self, lci::Packet*, const lci::Arrival& arrival) {
   std::memcpy(&control, arrival.data.data(), sizeof control);
   const bool good = control.kind < kControlKinds && control.from.bytes <= kDiscriminatorMax &&
                     control.to.bytes <= kDiscriminatorMax;
-  // Nothing answers an answer: who asks does so on Lane::request.
-  const bool asks = arrival.lane == lci::Lane::request;
-  if (!good || (!asks && control.kind == static_cast<std::uint8_t>(ControlKind::request))) {
-    return Keep::no;
-  }
-  if (!asks) control.rdma &= static_cast<std::uint8_t>(~kRepeated);
-  static_cast<Core*>(self)->handle(arrival.source, control);
+  if (good) static_cast<Core*>(self)->handle(arrival.source, control);
   return Keep::no;
 }
 

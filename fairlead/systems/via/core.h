@@ -155,6 +155,14 @@ class Core {
 
   static Keep data_came(void* self, lci::Packet* packet, const lci::Arrival& arrival);
   static Keep control_came(void* self, lci::Packet* packet, const lci::Arrival& arrival);
+  template <Keep (*came)(void*, lci::Packet*, const lci::Arrival&)>
+  static Keep upcall(void* self, lci::Packet* packet, const lci::Arrival& arrival) {
+    Core& core = *static_cast<Core*>(self);
+    core.in_answer_ = arrival.lane != lci::Lane::request;
+    const Keep keep = came(self, packet, arrival);
+    core.in_answer_ = false;
+    return keep;
+  }
   static Keep told_came(void* self, lci::Packet* packet, const lci::Arrival& arrival);
 
   // --- core.cc
@@ -183,7 +191,6 @@ class Core {
   Control control_of(const Vi& vi, ControlKind kind) const;
   // By that VI's queue, which keeps it in order with its data; 0: the common one.
   void send_control(Rank to, const Control& control, lci::Lane lane, std::uint32_t queue = 0);
-  void send_control_later(Rank to, const Control& control, std::uint32_t queue = 0);
 
   // --- send.cc
   void fail(Vi& vi, Posted& posted, std::uint32_t status);
@@ -196,6 +203,7 @@ class Core {
   Post post_lossy(const Vi& vi, const lci::Words& words, std::span<const Piece> pieces);
   Post post_bytes(Rank to, lci::Chan chan, lci::Lane lane, const lci::Words& words,
                   std::span<const Piece> pieces, std::uint32_t queue = 0);
+  // On Lane::reply, before anything else. In an upcall that may not send there: soon after it.
   void answer(Rank to, lci::Chan chan, const lci::Words& words, std::span<const std::byte> body);
   void answer_data(const Vi& vi, DataKind kind, std::uint32_t offset, std::uint32_t number);
   bool serve(Served& read);
@@ -255,6 +263,7 @@ class Core {
   bool repeating_ = false;
 
   std::deque<Answer> requests_out_;  // on Lane::request, before any data
+  bool in_answer_ = false;           // in an upcall for what did not come on Lane::request
   std::deque<Answer> answers_;       // on Lane::reply
   std::deque<Served> served_;
   std::vector<std::uint16_t> stalled_;       // VIs

@@ -311,7 +311,8 @@ Post Core::post_bytes(Rank to, lci::Chan chan, lci::Lane lane, const lci::Words&
 void Core::answer(Rank to, lci::Chan chan, const lci::Words& words,
                   std::span<const std::byte> body) {
   const Piece piece{body.data(), body.size()};
-  if (answers_.empty() && !no_room(post_bytes(to, chan, lci::Lane::reply, words, {&piece, 1}))) {
+  if (!in_answer_ && answers_.empty() &&
+      !no_room(post_bytes(to, chan, lci::Lane::reply, words, {&piece, 1}))) {
     return;
   }
   answers_.push_back(
