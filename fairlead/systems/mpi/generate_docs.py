@@ -178,8 +178,8 @@ more ranks than five ran with five where they let themselves. What does not pass
   not end within 100 s on the busy machine: `testmatmultc` and elsewhere `cache_test`, with large
   matrices, and with four ranks `scan_addc`, `scan_copyc`, `packc` or `unpackc`, which pass with
   two.
-  By threads (`MPI_THREAD_MULTIPLE`) `nbtestc` hangs with Open MPI, too; `read_only` fails here with
-  wrong data or a message that does not fit and ends with Open MPI. The cause is not known.
+  By threads (`MPI_THREAD_MULTIPLE`) `nbtestc` hangs with Open MPI, too; `read_only`
+  calls `MPI_Init` and then MPI from two threads, which it may not: the data are wrong here.
 
 Programs:
 
