@@ -27,8 +27,9 @@ inline constexpr lci::Dest kEverybody{0, true};
 // process 0.
 enum Signal : std::uint32_t { kDown, kWake, kBroadcast, kLate, kSignals };
 
-// What groups share at one process: counters that peers bump, words that queries look at.
 class Group;
+
+// What groups share at one process: counters that peers bump, words that queries look at.
 struct Meeting {
   // What it is called at the Port; the same on every process.
   struct Names {
@@ -84,8 +85,8 @@ struct Meeting {
   std::uint64_t broadcasts = 0;  // puts to all
   // Where all processes meet whose memory can be mapped; made once they have met by other means.
   std::optional<MeetingBoard> board;
-  // Where nodes have several processes that share memory: this node's, and the leaders, of whom
-  // this process is one or who are not known here. Set by find_node().
+  // Where nodes have several processes that share memory: this node's board, and, at a process that
+  // leads its node, the group of all leaders. Set by find_node().
   std::optional<NodeBoard> node;
   std::unique_ptr<Group> leaders;
   bool reaches_leaders = false;  // one packet of the network does

@@ -66,11 +66,10 @@ enum class RdmaTport : std::uint8_t { receive, claim, watch, look, take, withdra
 constexpr std::uint8_t kTportLane = 0xfe;
 constexpr std::uint32_t kTportRequestsMax = 1 << 20;  // of a host
 
-// A reduction, in an entry: dest is the first rank of the first of named.members consecutive nodes,
-// whose first ranks the others are; named.compare the
-// ReduceOp, named.stores a ReduceWhere, word_bytes the ReduceType; size bytes at address are the
-// operand, whose result goes to where `offset` says; a: which one of those of the same ranks. Its
-// parts, as packets, have a name instead:
+// A reduction, in an entry: the first ranks of named.members consecutive nodes take part, dest is
+// that of the first node; named.compare is the ReduceOp, named.stores a ReduceWhere, word_bytes the
+// ReduceType; size bytes at address are the operand, whose result goes to where `offset` says; a:
+// which one of those of the same ranks. Its parts, as packets, have a name instead:
 constexpr std::uint64_t reduction_name(Peer first, std::uint32_t members, std::uint64_t number,
                                        std::uint64_t part) {
   return std::uint64_t{first} << 48 | std::uint64_t{members - 1} << 32 | (number & 0xffff) << 16 |
